@@ -1,0 +1,164 @@
+//! The contract between the machine and a store. Upstream: `enqueue`. Downstream: `worker`.
+//!
+//! One object-safe trait, one params struct per call. The same conformance suite runs against every driver.
+
+mod types;
+
+pub use types::*;
+
+use crate::{error::Error, id::JobId};
+use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
+use std::{any::Any, time::Duration};
+
+/// A store of jobs.
+///
+/// - **Clock.** The store's clock decides what is due, lapsed and expired; a worker's clock never does.
+/// - **Fence.** Every write by a worker goes through [`commit`](Driver::commit) and carries its [`Fence`]. A write whose
+///   fence no longer matches, or whose worker's lease has lapsed, changes nothing and answers [`Written::Stale`].
+/// - **Atomicity.** Each call takes effect as a whole or not at all, except where its docs say "item by item".
+pub trait Driver: Send + Sync + 'static {
+    /// Names the driver in messages: `memory`, `postgres`.
+    fn name(&self) -> &'static str;
+
+    /// Says whether the driver can do a thing. What it cannot is refused at startup with `X_DRIVER_UNSUPPORTED`.
+    fn supports(&self, capability: Capability) -> bool;
+
+    /// Gives access to what only this driver has.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Creates or checks the store's schema.
+    ///
+    /// - Any number of processes may call it at once; each succeeds.
+    /// - Refuses a schema that is newer than this code.
+    fn migrate(&self, mode: Migrate) -> BoxFuture<'_, Result<Migrated, Error>>;
+
+    /// Reads the store's clock.
+    fn now(&self) -> BoxFuture<'_, Result<DateTime<Utc>, Error>>;
+
+    /// Writes jobs, in the caller's transaction if one is given.
+    ///
+    /// - One round trip for the whole batch; all or nothing; answers in input order.
+    /// - A unique key that is taken answers [`Enqueued::Existing`], or fails the batch where the job says so.
+    /// - Two jobs of one key in a batch: the first is inserted, the others are told of it.
+    /// - Rolled back with the caller's transaction, it leaves nothing and wakes nobody.
+    fn enqueue<'a>(&'a self, jobs: &'a [NewJob], tx: Option<Tx<'a>>) -> BoxFuture<'a, Result<Vec<Enqueued>, Error>>;
+
+    /// Begins a worker's lease. Each call makes a new incarnation, whatever the name.
+    fn start_worker(&self, worker: NewWorker) -> BoxFuture<'_, Result<WorkerId, Error>>;
+
+    /// Opens the session that renews a worker's lease, to be used on a thread and runtime of its own: it shares no
+    /// connection with the driver's other calls.
+    fn lease_session(&self, worker: WorkerId) -> BoxFuture<'_, Result<Box<dyn LeaseSession>, Error>>;
+
+    /// Ends a worker's lease at once and hands what it still holds back, uncounted.
+    fn stop_worker(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), Error>>;
+
+    /// Claims ready jobs of the kinds and versions that the worker knows, by priority, then by the time they became
+    /// ready.
+    ///
+    /// - A job is claimed by one worker at a time; each claim gets a token that no other claim ever has.
+    /// - Unknown kinds and newer versions stay untouched.
+    /// - Answers nothing when the worker's lease has lapsed (`X_WORKER_LOST`).
+    fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>>;
+
+    /// Applies a worker's writes, item by item under their fences, in as few statements as the store allows.
+    ///
+    /// - Answers in input order, one [`Written`] each.
+    /// - A write that the store refuses (an encoding, a constraint) answers [`Written::Refused`]; the rest lands.
+    fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>>;
+
+    /// Moves due jobs to `ready`, at most `limit`, and says when the next is due.
+    fn promote(&self, limit: u32) -> BoxFuture<'_, Result<Promoted, Error>>;
+
+    /// Hands back what workers with lapsed leases held: under the same attempt, with one more crash.
+    ///
+    /// - A job that was asked to cancel ends as cancelled instead.
+    /// - Needs no knowledge of the jobs' kinds, and decides no failure.
+    fn rescue(&self) -> BoxFuture<'_, Result<Rescued, Error>>;
+
+    /// Removes finished jobs whose retention has ended and unique keys whose period has.
+    fn purge(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>>;
+
+    /// Subscribes to hints that queues have work and that running jobs were asked to cancel.
+    ///
+    /// Hints may be late, doubled or lost; a poll is the guarantee.
+    fn hints(&self, worker: WorkerId, queues: Vec<String>) -> BoxFuture<'_, Result<Box<dyn Hints>, Error>>;
+
+    /// Cancels a job: a waiting one at once, a running one by asking its worker.
+    ///
+    /// - After it has answered, no new attempt of the job starts.
+    fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>>;
+
+    /// Makes a dead job ready again with its stored payload, its attempts and crashes at their start.
+    fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>>;
+
+    /// Finds a job wherever it is stored.
+    fn find(&self, job: JobId) -> BoxFuture<'_, Result<Option<JobRecord>, Error>>;
+
+    /// Lists jobs, newest first.
+    fn list(&self, filter: ListFilter) -> BoxFuture<'_, Result<Vec<JobRecord>, Error>>;
+
+    /// Counts the live jobs and the dead of each queue and kind, and says whether a live worker knows the kind.
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>>;
+
+    /// Lists the workers whose lease is current.
+    fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>>;
+}
+
+/// Renews one worker's lease.
+pub trait LeaseSession: Send {
+    /// Renews the lease for another period and lists the worker's jobs that were asked to cancel.
+    ///
+    /// # Errors
+    /// `X_WORKER_LOST` if the lease has lapsed: it cannot be renewed, the worker must stop its runs.
+    fn renew(&mut self) -> BoxFuture<'_, Result<Renewed, Error>>;
+}
+
+/// A stream of hints.
+pub trait Hints: Send {
+    /// Waits for the next hint. Reconnects by itself and gives [`Hint::All`] afterwards.
+    fn next(&mut self) -> BoxFuture<'_, Hint>;
+
+    /// Whether hints were proven to arrive by a probe of the listener's own. While not, the worker polls more often.
+    fn is_live(&self) -> bool;
+}
+
+/// The caller's open transaction, of the kind that the driver knows.
+pub struct Tx<'a>(pub(crate) &'a mut (dyn Any + Send));
+
+impl<'a> Tx<'a> {
+    /// Wraps a driver's own transaction type.
+    #[must_use]
+    pub fn new<T: Any + Send>(transaction: &'a mut T) -> Self {
+        Self(transaction)
+    }
+
+    /// The transaction, if it is of this type.
+    #[must_use]
+    pub fn downcast<T: Any>(self) -> Option<&'a mut T> {
+        self.0.downcast_mut()
+    }
+}
+
+/// A type that holds an open transaction: `sqlx::Transaction<'_, Postgres>`, `PgConnection`, the memory driver's
+/// `Transaction`.
+pub trait JoinTx: Send {
+    /// Borrows the transaction.
+    fn tx(&mut self) -> Tx<'_>;
+}
+
+/// How long a worker's lease lasts and how often it is renewed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// How long a lease lasts from its last renewal. Default 30 s.
+    pub duration: Duration,
+    /// How often it is renewed. Default 10 s.
+    pub beat: Duration,
+}
+
+impl Default for Lease {
+    fn default() -> Self {
+        Self { duration: Duration::from_secs(30), beat: Duration::from_secs(10) }
+    }
+}

@@ -1,0 +1,220 @@
+//! Why an attempt failed and what shall follow: the control words for job authors, and the two-audience record.
+
+use crate::error::code::{self, Code};
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
+
+/// What an attempt's failure asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Verdict {
+    /// Try again after the job's backoff, while attempts remain. Errors without a class do this.
+    #[default]
+    Backoff,
+    /// Try again after this long, while attempts remain.
+    After(Duration),
+    /// Never try again: the job is dead at once.
+    Terminal,
+    /// Run again after this long without counting an attempt.
+    Snooze(Duration),
+    /// End as `cancelled`: not a failure.
+    Cancel,
+    /// End as `dropped`, whatever `dead_letter` says.
+    Discard,
+}
+
+/// A failed attempt: a cause for the operator, a code and a fix for the caller, and what shall follow.
+///
+/// Any error type that implements `std::error::Error` becomes one with `?`. It does not implement `Error` itself.
+///
+/// # Examples
+/// ```
+/// use jobs_runtime::Failure;
+/// fn parse(text: &str) -> Result<u64, Failure> {
+///     Ok(text.parse::<u64>()?)
+/// }
+/// assert!(parse("x").is_err());
+/// let refused = Failure::terminal("the card was declined").code("X_CARD_DECLINED").caller_fix("use another card");
+/// # let _ = refused;
+/// ```
+pub struct Failure(Box<Inner>);
+
+struct Inner {
+    verdict: Verdict,
+    code: Cow<'static, str>,
+    caller_fix: Option<Cow<'static, str>>,
+    cause: Cause,
+}
+
+enum Cause {
+    Text(String),
+    Error(Box<dyn StdError + Send + Sync>),
+}
+
+impl Failure {
+    /// A failure that is retried with the job's backoff.
+    #[must_use]
+    pub fn retry(cause: impl Into<String>) -> Self {
+        Self::text(Verdict::Backoff, cause)
+    }
+
+    /// A failure that is retried after the given wait.
+    #[must_use]
+    pub fn retry_after(wait: Duration, cause: impl Into<String>) -> Self {
+        Self::text(Verdict::After(wait), cause)
+    }
+
+    /// A failure that no attempt can mend: the job is dead at once.
+    #[must_use]
+    pub fn terminal(cause: impl Into<String>) -> Self {
+        Self::text(Verdict::Terminal, cause)
+    }
+
+    /// Not a failure: run again after the given wait, without counting an attempt.
+    #[must_use]
+    pub fn snooze(wait: Duration) -> Self {
+        Self::text(Verdict::Snooze(wait), "snoozed")
+    }
+
+    /// Not a failure: the job ends as cancelled.
+    #[must_use]
+    pub fn cancel(reason: impl Into<String>) -> Self {
+        Self::text(Verdict::Cancel, reason).code(code::JOB_CANCELLED.name)
+    }
+
+    /// A failure that ends the job as dropped, without a dead letter.
+    #[must_use]
+    pub fn discard(reason: impl Into<String>) -> Self {
+        Self::text(Verdict::Discard, reason)
+    }
+
+    /// A failure with the given cause, to be retried with the job's backoff.
+    #[must_use]
+    pub fn from_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self(Box::new(Inner {
+            verdict: Verdict::Backoff,
+            code: Cow::Borrowed(code::JOB_FAILED.name),
+            caller_fix: None,
+            cause: Cause::Error(cause.into()),
+        }))
+    }
+
+    /// Sets the code that a remote caller may learn. It must be registered to be shown to one.
+    #[must_use]
+    pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
+        self.0.code = code.into();
+        self
+    }
+
+    /// Sets what a remote caller can do about it.
+    #[must_use]
+    pub fn caller_fix(mut self, fix: impl Into<Cow<'static, str>>) -> Self {
+        self.0.caller_fix = Some(fix.into());
+        self
+    }
+
+    /// Sets what shall follow.
+    #[must_use]
+    pub fn verdict(mut self, verdict: Verdict) -> Self {
+        self.0.verdict = verdict;
+        self
+    }
+
+    /// What shall follow.
+    #[must_use]
+    pub fn asks(&self) -> Verdict {
+        self.0.verdict
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn code_name(&self) -> &str {
+        &self.0.code
+    }
+
+    /// The fix for a remote caller.
+    #[must_use]
+    pub fn fix_for_caller(&self) -> Option<&str> {
+        self.0.caller_fix.as_deref()
+    }
+
+    /// The cause, if it is an error.
+    #[must_use]
+    pub fn cause(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        match &self.0.cause {
+            Cause::Error(error) => Some(&**error),
+            Cause::Text(_) => None,
+        }
+    }
+
+    pub(crate) fn of(code: Code, verdict: Verdict, cause: impl Into<String>) -> Self {
+        Self::text(verdict, cause).code(code.name)
+    }
+
+    fn text(verdict: Verdict, cause: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            verdict,
+            code: Cow::Borrowed(code::JOB_FAILED.name),
+            caller_fix: None,
+            cause: Cause::Text(cause.into()),
+        }))
+    }
+}
+
+impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::from_error(error)
+    }
+}
+
+/// The chain of causes, each once, joined by `: `.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.cause {
+            Cause::Text(text) => f.write_str(text),
+            Cause::Error(error) => {
+                write!(f, "{error}")?;
+                let mut next = error.source();
+                while let Some(cause) = next {
+                    write!(f, ": {cause}")?;
+                    next = cause.source();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({}, {:?})", self.0.code, self.0.verdict)
+    }
+}
+
+/// Why a job that failed gets no further attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// The error said that no attempt can mend it.
+    Terminal,
+    /// The last attempt failed.
+    AttemptsExhausted,
+    /// The job took its process down as often as its crash budget allows.
+    Quarantined,
+    /// The body asked to be discarded.
+    Discarded,
+    /// Somebody cancelled it, or the body asked for it.
+    Cancelled,
+}
+
+/// A failure as it stands on the job's row, in one column per audience.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedFailure {
+    /// The code. Shown to a remote caller only if it is registered.
+    pub code: String,
+    /// The operator's text: one line, control characters escaped, at most 4 KiB.
+    pub operator: String,
+    /// What a remote caller can do about it, as the error declared it.
+    pub caller_fix: Option<String>,
+    /// Why no further attempt follows, if none does.
+    pub stop: Option<Stop>,
+}
