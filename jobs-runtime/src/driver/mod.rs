@@ -62,6 +62,23 @@ pub trait Driver: Send + Sync + 'static {
     /// - Answers nothing when the worker's lease has lapsed (`X_WORKER_LOST`).
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>>;
 
+    /// Looks whether anything is to do, by one cheap read: all that an idle worker polls.
+    ///
+    /// - May say yes where a claim, a promotion or a rescue then finds nothing. Never says no to what was there before
+    ///   the call.
+    /// - A driver that leaves it out says yes to everything, and its workers poll with every call.
+    fn look<'a>(&'a self, queues: &'a [String]) -> BoxFuture<'a, Result<Outlook, Error>> {
+        let everything = Outlook { ready: queues.to_vec(), next_due: Some(Duration::ZERO), lapsed: true };
+        Box::pin(async move { Ok(everything) })
+    }
+
+    /// Lists the claims that a worker holds. After a claim whose answer was lost, the worker hands back what it
+    /// finds here and does not know.
+    fn held(&self, worker: WorkerId) -> BoxFuture<'_, Result<Vec<Fence>, Error>> {
+        let _ = worker;
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     /// Applies a worker's writes, item by item under their fences, in as few statements as the store allows.
     ///
     /// - Answers in input order, one [`Written`] each.
@@ -117,7 +134,8 @@ pub trait LeaseSession: Send {
 
 /// A stream of hints.
 pub trait Hints: Send {
-    /// Waits for the next hint. Reconnects by itself and gives [`Hint::All`] afterwards.
+    /// Waits for the next hint. Reconnects by itself and gives [`Hint::All`] afterwards, as it does each time that
+    /// [`is_live`](Hints::is_live) has changed.
     fn next(&mut self) -> BoxFuture<'_, Hint>;
 
     /// Whether hints were proven to arrive by a probe of the listener's own. While not, the worker polls more often.

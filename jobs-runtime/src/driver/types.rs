@@ -318,6 +318,17 @@ pub enum Written {
     Refused(Error),
 }
 
+/// What a look found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outlook {
+    /// The queues, of those asked for, that hold ready jobs.
+    pub ready: Vec<String>,
+    /// How long until the next waiting job is due; zero if some are due now; `None` if none waits.
+    pub next_due: Option<Duration>,
+    /// Whether a worker's lease has lapsed, so that there is something to rescue.
+    pub lapsed: bool,
+}
+
 /// What a promotion moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Promoted {
