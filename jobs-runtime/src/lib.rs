@@ -4,6 +4,7 @@
 
 pub mod backoff;
 mod client;
+pub mod clock;
 mod ctx;
 pub mod driver;
 pub mod duration;

@@ -130,6 +130,12 @@ pub enum Keep {
     For(Duration),
 }
 
+impl Keep {
+    /// 7 days: what a job keeps that declares nothing else, and what ends where the declaration is not at hand (an
+    /// operator's cancel, a rescue).
+    pub const DEFAULT: Self = Self::For(Duration::from_secs(7 * 86_400));
+}
+
 /// A type of state that a worker must have.
 #[derive(Debug, Clone, Copy)]
 pub struct Need {
@@ -165,7 +171,7 @@ impl JobSpec {
             timeout: None,
             expires_after: None,
             unique: None,
-            keep: Keep::For(Duration::from_secs(7 * 86_400)),
+            keep: Keep::DEFAULT,
             dead_letter: true,
             crash_budget: 3,
             needs: &[],

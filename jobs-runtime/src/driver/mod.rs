@@ -2,8 +2,10 @@
 //!
 //! One object-safe trait, one params struct per call. The same conformance suite runs against every driver.
 
+mod memory;
 mod types;
 
+pub use memory::{Memory, Transaction as MemoryTx};
 pub use types::*;
 
 use crate::{error::Error, id::JobId};
@@ -108,6 +110,12 @@ pub trait Driver: Send + Sync + 'static {
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>>;
 
     /// Makes a dead job ready again with its stored payload, its attempts and crashes at their start.
+    ///
+    /// - It takes the unique key again that its end or first claim had freed.
+    ///
+    /// # Errors
+    /// `X_JOB_NOT_FOUND`; `X_JOB_STATE_REFUSED` for a job that is not dead; `X_JOB_DUPLICATE` if another job holds the
+    /// key by now.
     fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>>;
 
     /// Finds a job wherever it is stored.

@@ -1,0 +1,80 @@
+//! Applies a worker's writes, each under its fence. Upstream: `mod`. Downstream: `store`, `enqueue`.
+
+use super::{Memory, enqueue, row::Row, store::Store};
+use crate::{
+    clock,
+    driver::{Change, Fence, Finish, Reschedule, WorkerId, Write, Written},
+    state::State,
+};
+use chrono::{DateTime, Utc};
+
+pub(super) async fn commit(memory: &Memory, worker: WorkerId, writes: &[Write]) -> Vec<Written> {
+    let follow_ups = writes.iter().filter_map(|write| match &write.change {
+        Change::Finish(finish) => finish.follow_up.as_deref(),
+        Change::Reschedule(_) | Change::Progress(_) => None,
+    });
+    let (mut store, now) = match enqueue::lock_settled(memory, follow_ups, None).await {
+        Ok(locked) => locked,
+        Err(_) => memory.lock(),
+    };
+    let alive = store.current(worker, now).is_ok();
+    let fenced = |store: &mut Store, fence: &Fence| {
+        let owns = |row: &Row| {
+            let token = row.held.filter(|held| held.worker == worker).map(|held| held.token);
+            row.attempt == fence.attempt && token == Some(fence.token)
+        };
+        (alive && store.get(fence.job).is_some_and(owns)).then(|| store.take(fence.job)).flatten()
+    };
+    writes
+        .iter()
+        .map(|write| match fenced(&mut store, &write.fence) {
+            Some(row) => apply(memory, &mut store, row, &write.change, now),
+            None => Written::Stale,
+        })
+        .collect()
+}
+
+fn apply(memory: &Memory, store: &mut Store, mut row: Row, change: &Change, now: DateTime<Utc>) -> Written {
+    match change {
+        Change::Finish(finish) => {
+            end(memory, store, row, finish, now);
+            Written::Landed
+        }
+        Change::Reschedule(reschedule) => again(memory, store, row, reschedule, now),
+        Change::Progress(progress) => {
+            row.progress = Some(progress.clone());
+            store.put(row);
+            Written::Landed
+        }
+    }
+}
+
+fn end(memory: &Memory, store: &mut Store, mut row: Row, finish: &Finish, now: DateTime<Utc>) {
+    row.output.clone_from(&finish.output);
+    if finish.failure.is_some() {
+        row.failure.clone_from(&finish.failure);
+    }
+    store.end(row, finish.state, now, finish.keep);
+    if let Some(job) = &finish.follow_up {
+        enqueue::insert_follow_up(memory, store, job, now);
+    }
+}
+
+fn again(memory: &Memory, store: &mut Store, mut row: Row, reschedule: &Reschedule, now: DateTime<Utc>) -> Written {
+    if reschedule.failure.is_some() {
+        row.failure.clone_from(&reschedule.failure);
+    }
+    if row.cancel_requested {
+        store.end(row, State::Cancelled, now, reschedule.keep);
+        return Written::Cancelled;
+    }
+    row.attempt = reschedule.attempt;
+    if reschedule.delay.is_zero() {
+        row.make_ready(now);
+    } else {
+        row.make_delayed(clock::after(now, reschedule.delay));
+    }
+    memory.0.teller.queue(&row.new.queue);
+    store.put(row);
+    Written::Landed
+}

@@ -1,0 +1,172 @@
+//! One stored job and its moves from state to state. Upstream: the verbs beside it. Downstream: nothing.
+
+use crate::{
+    clock,
+    driver::{Claimed, Fence, JobRecord, NewJob, Progress, Start, Token, WorkerId},
+    failure::RecordedFailure,
+    json::JsonText,
+    spec::Keep,
+    state::State,
+};
+use chrono::{DateTime, Utc};
+
+/// A job as it is stored.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) new: NewJob,
+    pub(super) state: State,
+    pub(super) attempt: u32,
+    pub(super) crashes: u16,
+    pub(super) created_at: DateTime<Utc>,
+    /// When a waiting job is due.
+    pub(super) due_at: Option<DateTime<Utc>>,
+    /// Since when a ready job is ready, and its place among those that became ready at the same time.
+    pub(super) ready: (DateTime<Utc>, u64),
+    /// When it expires; `None` once it was claimed in time.
+    pub(super) expires_at: Option<DateTime<Utc>>,
+    /// Who holds a running job.
+    pub(super) held: Option<Held>,
+    pub(super) cancel_requested: bool,
+    pub(super) output: Option<JsonText>,
+    pub(super) failure: Option<RecordedFailure>,
+    pub(super) progress: Option<Progress>,
+    pub(super) finished_at: Option<DateTime<Utc>>,
+    /// When it leaves the history; `None` for what stays.
+    pub(super) keep_until: Option<DateTime<Utc>>,
+}
+
+/// A worker's claim of a job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    pub(super) worker: WorkerId,
+    pub(super) token: Token,
+    pub(super) since: DateTime<Utc>,
+}
+
+impl Row {
+    /// A job that was just enqueued.
+    pub(super) fn new(new: &NewJob, now: DateTime<Utc>) -> Self {
+        let start = match new.start {
+            Start::Now => now,
+            Start::After(delay) => clock::after(now, delay),
+            Start::At(time) => time.max(now),
+        };
+        let delayed = start > now;
+        Self {
+            new: new.clone(),
+            state: if delayed { State::Delayed } else { State::Ready },
+            attempt: 1,
+            crashes: 0,
+            created_at: now,
+            due_at: delayed.then_some(start),
+            ready: (now, 0),
+            expires_at: new.expires_after.map(|age| clock::after(start, age)),
+            held: None,
+            cancel_requested: false,
+            output: None,
+            failure: None,
+            progress: None,
+            finished_at: None,
+            keep_until: None,
+        }
+    }
+
+    /// Makes it claimable. The store gives it its place.
+    pub(super) fn make_ready(&mut self, now: DateTime<Utc>) {
+        self.move_to(State::Ready);
+        self.ready = (now, 0);
+    }
+
+    /// Lets it wait until it is due.
+    pub(super) fn make_delayed(&mut self, due: DateTime<Utc>) {
+        self.move_to(State::Delayed);
+        self.due_at = Some(due);
+    }
+
+    /// Gives it to a worker.
+    pub(super) fn claim(&mut self, held: Held) -> Claimed {
+        self.move_to(State::Running);
+        self.held = Some(held);
+        let expired = self.expires_at.is_some_and(|end| end <= held.since);
+        if !expired {
+            self.expires_at = None;
+        }
+        let new = &self.new;
+        Claimed {
+            fence: Fence { job: new.id, attempt: self.attempt, token: held.token },
+            kind: new.kind.clone(),
+            version: new.version,
+            queue: new.queue.clone(),
+            tenant: new.tenant.clone(),
+            priority: new.priority,
+            crashes: self.crashes,
+            payload: new.payload.clone(),
+            overrides: new.overrides,
+            metadata: new.metadata.clone(),
+            trace: new.trace.clone(),
+            enqueued_by: new.enqueued_by.clone(),
+            failure: self.failure.clone(),
+            created_at: self.created_at,
+            ready_at: self.ready.0,
+            claimed_at: held.since,
+            expired,
+        }
+    }
+
+    /// Ends it.
+    pub(super) fn end(&mut self, state: State, now: DateTime<Utc>, keep: Keep) {
+        debug_assert!(state.is_final());
+        self.move_to(state);
+        self.finished_at = Some(now);
+        self.keep_until = match (state, keep) {
+            (State::Dead, _) => None,
+            (_, Keep::None) => Some(now),
+            (_, Keep::For(period)) => Some(clock::after(now, period)),
+        };
+    }
+
+    /// Starts a dead job over.
+    pub(super) fn start_over(&mut self, now: DateTime<Utc>) {
+        self.make_ready(now);
+        self.attempt = 1;
+        self.crashes = 0;
+        self.expires_at = None;
+        self.finished_at = None;
+        self.progress = None;
+    }
+
+    fn move_to(&mut self, state: State) {
+        debug_assert!(self.state.next().contains(&state), "{} may not follow {}", state, self.state);
+        self.state = state;
+        self.held = None;
+        self.due_at = None;
+        self.cancel_requested = false;
+    }
+
+    /// The job for inspection.
+    pub(super) fn record(&self) -> JobRecord {
+        let new = &self.new;
+        JobRecord {
+            id: new.id,
+            kind: new.kind.clone(),
+            version: new.version,
+            queue: new.queue.clone(),
+            tenant: new.tenant.clone(),
+            state: self.state,
+            priority: new.priority,
+            attempt: self.attempt,
+            crashes: self.crashes,
+            payload: new.payload.clone(),
+            output: self.output.clone(),
+            failure: self.failure.clone(),
+            progress: self.progress.clone(),
+            metadata: new.metadata.clone(),
+            trace: new.trace.clone(),
+            enqueued_by: new.enqueued_by.clone(),
+            created_at: self.created_at,
+            due_at: self.due_at,
+            finished_at: self.finished_at,
+            cancel_requested: self.cancel_requested,
+        }
+    }
+}
