@@ -1,6 +1,9 @@
 //! Why an attempt failed and what shall follow: the control words for job authors, and the two-audience record.
 
-use crate::error::code::{self, Code};
+use crate::{
+    error::code::{self, Code},
+    failure_class::{Class, classify},
+};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
@@ -87,15 +90,32 @@ impl Failure {
         Self::text(Verdict::Discard, reason)
     }
 
-    /// A failure with the given cause, to be retried with the job's backoff.
+    /// A failure with the given cause. The first error of its chain that derives `JobError` says what shall follow;
+    /// without one the job is retried with its backoff.
     #[must_use]
     pub fn from_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(Inner {
+        let cause = cause.into();
+        let class = classify(&*cause);
+        let failure = Self(Box::new(Inner {
             verdict: Verdict::Backoff,
             code: Cow::Borrowed(code::JOB_FAILED.name),
             caller_fix: None,
-            cause: Cause::Error(cause.into()),
-        }))
+            cause: Cause::Error(cause),
+        }));
+        match class {
+            Some(class) => failure.class(class),
+            None => failure,
+        }
+    }
+
+    /// Takes over what an error says of itself.
+    pub(crate) fn class(mut self, class: Class) -> Self {
+        self.0.verdict = class.verdict;
+        if let Some(code) = class.code {
+            self.0.code = Cow::Borrowed(code.name);
+            self.0.caller_fix = (!code.fix.is_empty()).then_some(Cow::Borrowed(code.fix));
+        }
+        self
     }
 
     /// Sets the code that a remote caller may learn. It must be registered to be shown to one.

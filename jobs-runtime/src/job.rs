@@ -3,6 +3,7 @@
 
 use crate::{
     ctx::Ctx,
+    data::{Output, Payload},
     driver::NewJob,
     enqueue,
     error::{Error, code},
@@ -14,15 +15,14 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use schemars::Schema;
-use serde::{Serialize, de::DeserializeOwned};
 
 /// A job: its declaration, its payload types, and its body. `#[job]` writes the implementation; by hand it is the
 /// same few items.
 pub trait Job: Sized + Send + Sync + 'static {
     /// The payload.
-    type Input: Serialize + DeserializeOwned + Send + Sync + 'static;
+    type Input: Payload;
     /// What a completed run returns, kept in the history.
-    type Output: Serialize + Send + 'static;
+    type Output: Output;
     /// The declaration.
     const SPEC: JobSpec;
 

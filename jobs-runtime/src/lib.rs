@@ -6,11 +6,13 @@ pub mod backoff;
 mod client;
 pub mod clock;
 mod ctx;
+mod data;
 pub mod driver;
 pub mod duration;
 mod enqueue;
 pub mod error;
 pub mod failure;
+mod failure_class;
 mod id;
 mod job;
 mod json;
@@ -21,25 +23,22 @@ pub mod registry;
 mod settled;
 pub mod spec;
 pub mod state;
+mod tenant;
 
 pub use client::Jobs;
 pub use ctx::Ctx;
+pub use data::{Output, Payload};
 pub use error::Error;
 pub use failure::Failure;
+pub use failure_class::{Class, JobError};
 pub use id::JobId;
 pub use job::{Job, JobDef, UniqueKey};
 pub use json::JsonText;
 pub use registry::Registry;
 pub use settled::{FollowUp, Settled};
 pub use state::State;
+pub use tenant::TenantId;
 
-/// What generated code names. No part of the public interface.
 #[doc(hidden)]
-pub mod __private {
-    pub use futures_util::future::BoxFuture;
-    #[cfg(feature = "inventory")]
-    pub use inventory;
-    pub use schemars;
-    pub use serde;
-    pub use serde_json;
-}
+#[path = "private.rs"]
+pub mod __private;

@@ -1,4 +1,5 @@
 //! The outline of a job's body: the literal names of its steps, waits, sleeps and compensations in source order.
+//! Upstream: the macros, which read it from the tokens of the body. Downstream: `spec`.
 
 use serde::Serialize;
 
@@ -7,12 +8,20 @@ use serde::Serialize;
 pub struct OutlineItem {
     /// Which construct it is.
     pub kind: OutlineKind,
-    /// Its name, as written.
+    /// Its name, as written; empty where the construct has none, or one that is no literal.
     pub name: &'static str,
     /// Whether it carries a `key = …`, so that it may run more than once.
     pub keyed: bool,
-    /// The line in the job's file.
+    /// The line in the job's file, counted from 1; 0 where the compiler does not tell.
     pub line: u32,
+}
+
+impl OutlineItem {
+    /// One construct.
+    #[must_use]
+    pub const fn new(kind: OutlineKind, name: &'static str, keyed: bool, line: u32) -> Self {
+        Self { kind, name, keyed, line }
+    }
 }
 
 /// The constructs that an outline lists.

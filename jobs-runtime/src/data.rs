@@ -1,0 +1,27 @@
+//! What can be a job's input and output. Implemented by itself for every type that fits.
+//! Upstream: the user's types. Downstream: `job`.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// The input of a job: owned data that serde can write and read again.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the input of a job",
+    label = "not owned data that serde can write and read",
+    note = "a job's input is stored: add `#[derive(jobs::serde::Serialize, jobs::serde::Deserialize)]` to the type; it \
+            must be `Send`, `Sync` and `'static` as well"
+)]
+pub trait Payload: Serialize + DeserializeOwned + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Payload for T {}
+
+/// The output of a job: owned data that serde can write.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a job",
+    label = "not owned data that serde can write",
+    note = "a job's output is kept in the history: add `#[derive(jobs::serde::Serialize)]` to the type, or return `()`"
+)]
+pub trait Output: Serialize + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + Send + 'static> Output for T {}

@@ -1,0 +1,341 @@
+//! What generated code names. No part of the public interface: it changes without notice.
+//!
+//! The macros emit little and leave the work to the generic functions and macros here.
+
+pub use crate::{
+    __failed as failed, __register as register, __register_error as register_error, __schema as schema, Ctx, Error,
+    Failure, JobError, Jobs, TenantId, UniqueKey,
+    backoff::{Backoff, Growth},
+    duration,
+    error::code::Code,
+    failure::Verdict,
+    failure_class::{Class, DeclaredError},
+    job::{Job, JobDef},
+    name,
+    outline::{OutlineItem, OutlineKind},
+    registry::Registration,
+    settled::{FollowUp, Settled},
+    spec::{Hold, JobSpec, Keep, Need, OnConflict, Retry, Unique},
+};
+use crate::{data::Output, error::code, failure_class::classify};
+pub use futures_util::future::BoxFuture;
+#[cfg(feature = "inventory")]
+pub use inventory;
+pub use schemars;
+pub use serde;
+pub use serde_json;
+pub use std::{
+    boxed::Box,
+    option::Option::{self, None, Some},
+    primitive::{bool, i16, str, u16, u32},
+    result::Result::{self, Err, Ok},
+    string::String,
+    time::Duration,
+};
+use std::{error::Error as StdError, fmt::Display, marker::PhantomData};
+
+/// The declaration's version of a payload: 1 to 32767.
+///
+/// # Panics
+/// In a `const` context, at compile time, if it is 0 or too large.
+#[must_use]
+#[track_caller]
+pub const fn version(version: u16) -> u16 {
+    JobSpec::new("_").version(version).version
+}
+
+/// The declaration's crash budget: at least 1.
+///
+/// # Panics
+/// In a `const` context, at compile time, if it is 0.
+#[must_use]
+#[track_caller]
+pub const fn crash_budget(budget: u16) -> u16 {
+    JobSpec::new("_").crash_budget(budget).crash_budget
+}
+
+/// The declaration's number of attempts: at least 1.
+///
+/// # Panics
+/// In a `const` context, at compile time, if it is 0.
+#[must_use]
+#[track_caller]
+pub const fn max_attempts(attempts: u32) -> u32 {
+    Retry::new(attempts, Backoff::exponential("1s", "1h")).max_attempts
+}
+
+/// What the fn of a job returns, seen through type aliases.
+#[diagnostic::on_unimplemented(
+    message = "the fn of a job must return a `Result`, not `{Self}`",
+    label = "not a `Result<T, E>`",
+    note = "return `Result<(), jobs::Failure>` if there is nothing to return"
+)]
+pub trait JobReturn {
+    /// The output.
+    type Ok;
+    /// The error.
+    type Err;
+    /// The result itself.
+    fn result(self) -> Result<Self::Ok, Self::Err>;
+}
+
+impl<T, E> JobReturn for Result<T, E> {
+    type Ok = T;
+    type Err = E;
+    fn result(self) -> Self {
+        self
+    }
+}
+
+/// Boxes a job's body.
+pub fn body<'a, R>(
+    body: impl Future<Output = R> + Send + 'a,
+    fail: fn(R::Err) -> Failure,
+) -> BoxFuture<'a, Result<R::Ok, Failure>>
+where
+    R: JobReturn<Ok: Output> + 'a,
+{
+    Box::pin(async move { body.await.result().map_err(fail) })
+}
+
+/// Boxes an `on_settled` hook.
+pub fn hook<'a, R>(
+    hook: impl Future<Output = R> + Send + 'a,
+    fail: fn(R::Err) -> Failure,
+) -> Option<BoxFuture<'a, Result<(), Failure>>>
+where
+    R: JobReturn + 'a,
+{
+    Some(Box::pin(async move { hook.await.result().map(drop).map_err(fail) }))
+}
+
+/// A unique key from chosen fields: a JSON object, sorted by field.
+///
+/// # Errors
+/// If a field cannot be encoded.
+pub fn unique_fields<const N: usize>(
+    job: &str,
+    mut fields: [(&str, serde_json::Result<serde_json::Value>); N],
+) -> Result<Option<UniqueKey>, Error> {
+    fields.sort_by_key(|field| field.0);
+    let mut key = serde_json::Map::new();
+    for (name, value) in fields {
+        let value = value.map_err(|error| {
+            Error::new(code::KEY_INVALID, format!("field `{name}` of `{job}` cannot be part of a unique key: {error}"))
+        })?;
+        key.insert(name.to_owned(), value);
+    }
+    Ok(Some(UniqueKey::Json(serde_json::Value::Object(key).to_string())))
+}
+
+/// A unique key from the whole input.
+///
+/// # Errors
+/// If the input cannot be encoded.
+pub fn unique_input<T: serde::Serialize>(job: &str, input: &T) -> Result<Option<UniqueKey>, Error> {
+    let input = serde_json::to_value(input).map_err(|error| {
+        Error::new(code::KEY_INVALID, format!("the input of `{job}` cannot be a unique key: {error}"))
+    })?;
+    Ok(Some(UniqueKey::Json(input.to_string())))
+}
+
+/// A unique key of the caller's own.
+///
+/// # Errors
+/// Never; the text is checked when the job is enqueued.
+pub fn unique_text(key: &(impl Display + ?Sized)) -> Result<Option<UniqueKey>, Error> {
+    Ok(Some(UniqueKey::Text(key.to_string())))
+}
+
+/// A type as a value, to choose a trait by what the type implements.
+pub struct Tag<T>(PhantomData<T>);
+
+impl<T> Tag<T> {
+    /// The tag.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// A type with a JSON Schema.
+pub trait WithSchema {
+    /// Its schema.
+    fn schema(&self) -> Option<schemars::Schema>;
+}
+
+impl<T: schemars::JsonSchema> WithSchema for Tag<T> {
+    fn schema(&self) -> Option<schemars::Schema> {
+        Some(schemars::SchemaGenerator::default().into_root_schema_for::<T>())
+    }
+}
+
+/// A type without a JSON Schema.
+pub trait WithoutSchema {
+    /// Nothing.
+    fn schema(&self) -> Option<schemars::Schema>;
+}
+
+impl<T> WithoutSchema for &Tag<T> {
+    fn schema(&self) -> Option<schemars::Schema> {
+        None
+    }
+}
+
+/// The schema of a type that must have one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no JSON Schema, which `#[job(schema)]` demands",
+    label = "no `JsonSchema`",
+    note = "add `#[derive(jobs::schemars::JsonSchema)]` to the type, or leave the option `schema` out"
+)]
+pub trait HasSchema: schemars::JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: schemars::JsonSchema> HasSchema for T {}
+
+/// The schema of a type that must have one.
+#[must_use]
+pub fn demanded_schema<T: HasSchema>() -> Option<schemars::Schema> {
+    WithSchema::schema(&Tag::<T>::NEW)
+}
+
+/// The ways from an error to a [`Failure`], the most telling first. [`failed!`](crate::__failed) chooses one by the
+/// error's type.
+pub mod failing {
+    use super::{Failure, JobError, StdError, Tag, classify};
+
+    /// The failure itself.
+    pub trait Own {
+        /// Passes it through.
+        fn fail(&self, failure: Failure) -> Failure;
+    }
+
+    impl Own for Tag<Failure> {
+        fn fail(&self, failure: Failure) -> Failure {
+            failure
+        }
+    }
+
+    /// An error that classifies itself, whether or not it is registered.
+    pub trait Declared<E> {
+        /// Keeps it as the cause.
+        fn fail(&self, error: E) -> Failure;
+    }
+
+    impl<E: JobError> Declared<E> for &Tag<E> {
+        fn fail(&self, error: E) -> Failure {
+            let class = error.classify();
+            let failure = Failure::from_error(error);
+            match class {
+                Some(class) => failure.class(class),
+                None => failure,
+            }
+        }
+    }
+
+    /// A box of some error, such as `anyhow::Error`: the cause is looked at before it is wrapped.
+    pub trait Opaque<E> {
+        /// Keeps it as the cause.
+        fn fail(&self, error: E) -> Failure;
+    }
+
+    impl<E> Opaque<E> for &&Tag<E>
+    where
+        E: AsRef<dyn StdError + Send + Sync> + Into<Box<dyn StdError + Send + Sync>>,
+    {
+        fn fail(&self, error: E) -> Failure {
+            let class = classify(error.as_ref());
+            let failure = Failure::from_error(error);
+            match class {
+                Some(class) => failure.class(class),
+                None => failure,
+            }
+        }
+    }
+
+    /// Any other error.
+    pub trait Plain<E> {
+        /// Keeps it as the cause.
+        fn fail(&self, error: E) -> Failure
+        where
+            E: Cause;
+    }
+
+    impl<E> Plain<E> for &&&Tag<E> {
+        fn fail(&self, error: E) -> Failure
+        where
+            E: Cause,
+        {
+            Failure::from_error(error)
+        }
+    }
+
+    /// What can be the cause of a failure.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be the error of a job",
+        label = "not an error",
+        note = "implement `std::error::Error` for it, or return `jobs::Failure`, `anyhow::Error` or a `String`; an \
+                error must be `Send`, `Sync` and `'static` as well"
+    )]
+    pub trait Cause: Into<Box<dyn StdError + Send + Sync>> {}
+
+    #[diagnostic::do_not_recommend]
+    impl<E: Into<Box<dyn StdError + Send + Sync>>> Cause for E {}
+}
+
+/// Turns an error of a known type into a failure.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __failed {
+    ($error:ty) => {{
+        #[allow(unused_imports, reason = "one of them applies")]
+        use $crate::__private::failing::{Declared as _, Opaque as _, Own as _, Plain as _};
+        |error| (&&&&$crate::__private::Tag::<$error>::NEW).fail(error)
+    }};
+}
+
+/// The schema of a type, if it has one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __schema {
+    ($type:ty) => {{
+        #[allow(unused_imports, reason = "one of them applies")]
+        use $crate::__private::{WithSchema as _, WithoutSchema as _};
+        (&&$crate::__private::Tag::<$type>::NEW).schema()
+    }};
+}
+
+/// Registers a job at link time.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "inventory")]
+macro_rules! __register {
+    ($job:ty) => {
+        $crate::__private::inventory::submit! {
+            $crate::__private::Registration(const { &$crate::__private::JobDef::of::<$job>() })
+        }
+    };
+}
+
+/// Without the feature `inventory`, jobs are registered by hand.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "inventory"))]
+macro_rules! __register {
+    ($job:ty) => {};
+}
+
+/// Registers an error type at link time.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "inventory")]
+macro_rules! __register_error {
+    ($error:ty) => {
+        $crate::__private::inventory::submit! { $crate::__private::DeclaredError::of::<$error>() }
+    };
+}
+
+/// Without the feature `inventory`, an error is classified where a job returns it, not deeper in a chain of causes.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "inventory"))]
+macro_rules! __register_error {
+    ($error:ty) => {};
+}
