@@ -122,6 +122,27 @@ pub const fn must(text: &str) -> Duration {
     }
 }
 
+/// What an API takes as a duration: a text in the grammar of [`parse`], or a [`Duration`] of at most [`MAX`].
+pub trait IntoDuration {
+    /// The duration.
+    ///
+    /// # Errors
+    /// [`DurationError`] says which rule it breaks.
+    fn into_duration(self) -> Result<Duration, DurationError>;
+}
+
+impl IntoDuration for Duration {
+    fn into_duration(self) -> Result<Duration, DurationError> {
+        if self > MAX { Err(DurationError::TooLong) } else { Ok(self) }
+    }
+}
+
+impl IntoDuration for &str {
+    fn into_duration(self) -> Result<Duration, DurationError> {
+        parse(self)
+    }
+}
+
 /// Writes a duration in the grammar of [`parse`], rounded down to milliseconds.
 ///
 /// # Examples

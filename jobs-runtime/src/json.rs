@@ -40,6 +40,12 @@ impl JsonText {
     }
 }
 
+impl From<serde_json::Value> for JsonText {
+    fn from(value: serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
 impl fmt::Debug for JsonText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

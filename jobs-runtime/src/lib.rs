@@ -3,13 +3,13 @@
 //! The flow runs one way: `registry` → `enqueue` → `driver` → `worker` → `execute` → `settle` → `settled`.
 
 pub mod backoff;
-mod client;
+pub mod client;
 pub mod clock;
 mod ctx;
 mod data;
 pub mod driver;
 pub mod duration;
-mod enqueue;
+pub mod enqueue;
 pub mod error;
 pub mod failure;
 mod failure_class;
@@ -28,6 +28,7 @@ mod tenant;
 pub use client::Jobs;
 pub use ctx::Ctx;
 pub use data::{Output, Payload};
+pub use driver::{Enqueued, Migrate};
 pub use error::Error;
 pub use failure::Failure;
 pub use failure_class::{Class, JobError};
@@ -38,6 +39,7 @@ pub use registry::Registry;
 pub use settled::{FollowUp, Settled};
 pub use state::State;
 pub use tenant::TenantId;
+pub use {schemars, serde, serde_json, uuid};
 
 #[doc(hidden)]
 #[path = "private.rs"]

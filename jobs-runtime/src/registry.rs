@@ -49,6 +49,29 @@ impl Registry {
         self.jobs.get(name).or_else(|| self.aliases.get(name)).copied()
     }
 
+    /// Finds a job by its name or an alias.
+    ///
+    /// # Errors
+    /// `X_JOB_UNKNOWN` if there is none.
+    pub fn find(&self, name: &str) -> Result<&'static JobDef, Error> {
+        self.get(name).ok_or_else(|| {
+            let shown: String = name.chars().take(100).flat_map(char::escape_debug).collect();
+            Error::new(code::JOB_UNKNOWN, format!("no job `{shown}` is registered in this process"))
+        })
+    }
+
+    /// How many jobs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether there is no job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
     /// The jobs, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &'static JobDef> + '_ {
         self.jobs.values().copied()

@@ -61,6 +61,10 @@ codes! {
     QUEUE_NAME_INVALID = "X_QUEUE_NAME_INVALID", "a queue's name holds characters outside a-z, 0-9, `_`, `.`, `-`, or is not 1 to 100 bytes long", "rename the queue";
     TENANT_INVALID = "X_TENANT_INVALID", "a tenant is blank, too long or holds NUL", "use 1 to 128 bytes of text";
     TIME_INVALID = "X_TIME_INVALID", "a time or duration is outside its limits", "use a duration of at most 36500 days";
+    ACTOR_INVALID = "X_ACTOR_INVALID", "the text of `enqueued_by` is blank, too long or holds NUL", "use 1 to 200 bytes of text";
+    TAG_INVALID = "X_TAG_INVALID", "a tag is blank, too long or holds NUL, or a job has too many", "use at most 32 tags of 1 to 100 bytes";
+    TRACE_INVALID = "X_TRACE_INVALID", "a trace context is not a W3C `traceparent`", "pass the header's text, such as `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`";
+    OVERRIDE_INVALID = "X_OVERRIDE_INVALID", "an enqueue overrides attempts, waits or the timeout with a value outside its limits", "correct the value that the message names";
     JOB_DUPLICATE = "X_JOB_DUPLICATE", "a job of the same unique key exists and the job says `on_conflict = reject`", "wait for the other job, or use `on_conflict = existing`";
 
     // running and settling

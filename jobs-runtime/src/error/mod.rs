@@ -53,6 +53,12 @@ impl Error {
         self
     }
 
+    /// The same error without the item's number: of a call about one job.
+    pub(crate) fn without_index(mut self) -> Self {
+        self.0.index = None;
+        self
+    }
+
     /// The stable code.
     #[must_use]
     pub fn code(&self) -> Code {
