@@ -24,6 +24,8 @@ mod settled;
 pub mod spec;
 pub mod state;
 mod tenant;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use client::Jobs;
 pub use ctx::Ctx;

@@ -9,6 +9,9 @@ pub use jobs_runtime::{
 #[doc(no_inline)]
 pub use jobs_runtime::{schemars, serde, serde_json, uuid};
 
+#[cfg(feature = "testing")]
+pub use jobs_runtime::{conformance_suite, testing};
+
 pub mod prelude;
 
 /// What generated code names. No part of the public interface.

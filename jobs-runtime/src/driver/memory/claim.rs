@@ -1,8 +1,11 @@
 //! Gives ready jobs to a worker. Upstream: `mod`. Downstream: `store`, `row`.
 
-use super::{Memory, row::Held};
+use super::{
+    Memory,
+    row::{Held, Row},
+};
 use crate::{
-    driver::{Claim, Claimed, KnownKind},
+    driver::{Claim, Claimed, Fence, KnownKind, WorkerId},
     error::Error,
 };
 use std::collections::HashMap;
@@ -29,4 +32,10 @@ pub(super) fn claim(memory: &Memory, claim: &Claim) -> Result<Vec<Claimed>, Erro
         }
     }
     Ok(claimed)
+}
+
+pub(super) fn held(memory: &Memory, worker: WorkerId) -> Vec<Fence> {
+    let store = memory.lock().0;
+    let rows = store.held_by(worker).into_iter().filter_map(|job| store.get(job));
+    rows.filter_map(Row::fence).collect()
 }

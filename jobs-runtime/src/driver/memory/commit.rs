@@ -19,10 +19,7 @@ pub(super) async fn commit(memory: &Memory, worker: WorkerId, writes: &[Write]) 
     };
     let alive = store.current(worker, now).is_ok();
     let fenced = |store: &mut Store, fence: &Fence| {
-        let owns = |row: &Row| {
-            let token = row.held.filter(|held| held.worker == worker).map(|held| held.token);
-            row.attempt == fence.attempt && token == Some(fence.token)
-        };
+        let owns = |row: &Row| row.fence() == Some(*fence) && row.held.is_some_and(|held| held.worker == worker);
         (alive && store.get(fence.job).is_some_and(owns)).then(|| store.take(fence.job)).flatten()
     };
     writes

@@ -19,8 +19,9 @@ mod upkeep;
 pub use tx::Transaction;
 
 use super::{
-    CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Hints, JobRecord, KindCount, LeaseSession, ListFilter,
-    Migrate, Migrated, NewJob, NewWorker, Promoted, Rescued, Tx, WorkerId, WorkerRecord, Write, Written,
+    CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Fence, Hints, JobRecord, KindCount, LeaseSession,
+    ListFilter, Migrate, Migrated, NewJob, NewWorker, Outlook, Promoted, Rescued, Tx, WorkerId, WorkerRecord, Write,
+    Written,
 };
 use crate::{clock::Clock, error::Error, id::JobId};
 use chrono::{DateTime, Utc};
@@ -146,6 +147,14 @@ impl Driver for Memory {
 
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
         Box::pin(async move { claim::claim(self, &claim) })
+    }
+
+    fn look<'a>(&'a self, queues: &'a [String]) -> BoxFuture<'a, Result<Outlook, Error>> {
+        Box::pin(async { Ok(upkeep::look(self, queues)) })
+    }
+
+    fn held(&self, worker: WorkerId) -> BoxFuture<'_, Result<Vec<Fence>, Error>> {
+        Box::pin(async move { Ok(claim::held(self, worker)) })
     }
 
     fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>> {

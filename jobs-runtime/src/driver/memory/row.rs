@@ -113,6 +113,11 @@ impl Row {
         }
     }
 
+    /// The fence of the claim that holds it.
+    pub(super) fn fence(&self) -> Option<Fence> {
+        self.held.map(|held| Fence { job: self.new.id, attempt: self.attempt, token: held.token })
+    }
+
     /// Ends it.
     pub(super) fn end(&mut self, state: State, now: DateTime<Utc>, keep: Keep) {
         debug_assert!(state.is_final());

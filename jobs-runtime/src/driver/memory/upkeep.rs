@@ -3,12 +3,15 @@
 use super::{
     Memory,
     lease::{Crashed, hand_back},
+    store::Store,
 };
 use crate::{
-    driver::{Promoted, Rescued, WorkerId},
+    driver::{Outlook, Promoted, Rescued, WorkerId},
     id::JobId,
     state::State,
 };
+use chrono::{DateTime, Utc};
+use std::time::Duration;
 
 pub(super) fn promote(memory: &Memory, limit: u32) -> Promoted {
     let (mut store, now) = memory.lock();
@@ -22,8 +25,21 @@ pub(super) fn promote(memory: &Memory, limit: u32) -> Promoted {
         store.put(row);
         moved += 1;
     }
-    let next_due = store.first_due().map(|(due, _)| (due - now).to_std().unwrap_or_default());
-    Promoted { moved, next_due }
+    Promoted { moved, next_due: next_due(&store, now) }
+}
+
+pub(super) fn look(memory: &Memory, queues: &[String]) -> Outlook {
+    let (store, now) = memory.lock();
+    Outlook {
+        ready: queues.iter().filter(|queue| store.ready(queue).next().is_some()).cloned().collect(),
+        next_due: next_due(&store, now),
+        lapsed: store.workers.values().any(|worker| worker.has_lapsed(now)),
+    }
+}
+
+/// How long until the next waiting job is due.
+fn next_due(store: &Store, now: DateTime<Utc>) -> Option<Duration> {
+    store.first_due().map(|(due, _)| (due - now).to_std().unwrap_or_default())
 }
 
 pub(super) fn rescue(memory: &Memory) -> Rescued {
