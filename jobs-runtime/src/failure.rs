@@ -1,10 +1,16 @@
 //! Why an attempt failed and what shall follow: the control words for job authors, and the two-audience record.
 
+mod line;
+mod record;
+mod secret;
+
+pub use record::{CallerFailure, MAX_OPERATOR, RecordedFailure, Stop, record};
+
 use crate::{
+    error::Error,
     error::code::{self, Code},
     failure_class::{Class, classify},
 };
-use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
 /// What an attempt's failure asks for.
@@ -91,7 +97,8 @@ impl Failure {
     }
 
     /// A failure with the given cause. The first error of its chain that derives `JobError` says what shall follow;
-    /// without one the job is retried with its backoff.
+    /// without one the job is retried with its backoff, under the code of the first [`Error`] of the
+    /// chain.
     #[must_use]
     pub fn from_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         let cause = cause.into();
@@ -104,8 +111,19 @@ impl Failure {
         }));
         match class {
             Some(class) => failure.class(class),
-            None => failure,
+            None => failure.code_of_ours(),
         }
+    }
+
+    /// Takes over the code of the first error of this library in the chain of causes.
+    fn code_of_ours(mut self) -> Self {
+        let first = self.cause().map(|error| error as &(dyn StdError + 'static));
+        let ours =
+            std::iter::successors(first, |&error| error.source()).find_map(|error| error.downcast_ref::<Error>());
+        if let Some(code) = ours.map(Error::code) {
+            self.0.code = Cow::Borrowed(code.name);
+        }
+        self
     }
 
     /// Takes over what an error says of itself.
@@ -208,33 +226,4 @@ impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} ({}, {:?})", self.0.code, self.0.verdict)
     }
-}
-
-/// Why a job that failed gets no further attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stop {
-    /// The error said that no attempt can mend it.
-    Terminal,
-    /// The last attempt failed.
-    AttemptsExhausted,
-    /// The job took its process down as often as its crash budget allows.
-    Quarantined,
-    /// The body asked to be discarded.
-    Discarded,
-    /// Somebody cancelled it, or the body asked for it.
-    Cancelled,
-}
-
-/// A failure as it stands on the job's row, in one column per audience.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordedFailure {
-    /// The code. Shown to a remote caller only if it is registered.
-    pub code: String,
-    /// The operator's text: one line, control characters escaped, at most 4 KiB.
-    pub operator: String,
-    /// What a remote caller can do about it, as the error declared it.
-    pub caller_fix: Option<String>,
-    /// Why no further attempt follows, if none does.
-    pub stop: Option<Stop>,
 }

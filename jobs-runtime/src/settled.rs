@@ -1,7 +1,17 @@
 //! What follows a job that has settled: the follow-up jobs of `then` and `on_dead`, and the `on_settled` hook.
+//! Upstream: `settle`. Downstream: `driver`, which writes the follow-up in the settling statement.
 
 use crate::{
-    driver::NewJob, error::Error, failure::RecordedFailure, id::JobId, job::Job, json::JsonText, state::State,
+    client::Jobs,
+    driver::NewJob,
+    error::{Error, code},
+    failure::RecordedFailure,
+    id::JobId,
+    job::Job,
+    json::JsonText,
+    payload,
+    spec::JobSpec,
+    state::State,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,4 +61,31 @@ impl FollowUp {
     {
         Self { job: J::SPEC.name, build: |settled| crate::enqueue::record::<J>(&J::Input::from(settled)) }
     }
+}
+
+/// How much larger than a payload a follow-up's may be: it can hold the input and the output of the job it follows.
+const FOLLOW_UP_FACTOR: usize = 2;
+/// And the failure, and the names around them.
+const FOLLOW_UP_EXTRA: usize = 16 * 1024;
+
+/// The job that follows, where the declaration names one for this end: `then` after `completed`, `on_dead` after
+/// `dead` and `dropped`.
+///
+/// # Errors
+/// `X_JOB_FOLLOW_UP_INVALID` if it cannot be built from what settled. The job that settled is settled all the same.
+pub(crate) fn follow_up(jobs: &Jobs, spec: &JobSpec, settled: Settled) -> Result<Option<NewJob>, Error> {
+    let follow_up = match settled.state {
+        State::Completed => spec.then,
+        State::Dead | State::Dropped => spec.on_dead,
+        _ => None,
+    };
+    let Some(follow_up) = follow_up else { return Ok(None) };
+    let limit = jobs.payload_limit().saturating_mul(FOLLOW_UP_FACTOR).saturating_add(FOLLOW_UP_EXTRA);
+    let built = (follow_up.build)(settled)
+        .and_then(|record| payload::check_size(&record.kind, &record.payload, limit).map(|()| record));
+    built.map(Some).map_err(|error| {
+        let detail =
+            format!("the follow-up `{}` of `{}` cannot be built: {}", follow_up.job, spec.name, error.detail());
+        Error::new(code::JOB_FOLLOW_UP_INVALID, detail).with_source(error)
+    })
 }

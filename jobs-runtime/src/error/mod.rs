@@ -2,6 +2,9 @@
 //! Control words for job authors (retry, snooze, cancel) are apart, in [`failure`](crate::failure).
 
 pub mod code;
+mod codes;
+
+pub use codes::Codes;
 
 use code::Code;
 use std::{error::Error as StdError, fmt};

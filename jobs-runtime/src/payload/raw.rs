@@ -1,13 +1,17 @@
 //! Checks JSON text that a value carries ready-made: it is kept as written, so it is walked instead of encoded.
 
-use super::writer::{Fault, MAX_DEPTH};
+use super::writer::Fault;
 use serde::{
     Serialize,
     de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor},
 };
 use std::fmt;
 
-/// The text of a raw value, checked for NUL and for nesting deeper than what is left.
+/// The deepest nesting around and inside raw text: what a parser still reads. It is more than an encoded value may
+/// have, so that a follow-up can hold the whole payload of the job that it follows.
+const MAX_DEPTH: usize = 126;
+
+/// The text of a raw value, checked for NUL and for nesting deeper than what is left at its depth.
 pub(super) fn checked<T: Serialize + ?Sized>(value: &T, depth: usize) -> Result<String, Fault> {
     let refuse = |what: String| Fault { what, path: String::new() };
     let text = match serde_json::to_value(value).map_err(|error| refuse(error.to_string()))? {
@@ -15,7 +19,10 @@ pub(super) fn checked<T: Serialize + ?Sized>(value: &T, depth: usize) -> Result<
         _ => return Err(refuse("raw JSON that is not text".to_owned())),
     };
     let mut parser = serde_json::Deserializer::from_str(&text);
-    Walk { depth }.deserialize(&mut parser).and_then(|()| parser.end()).map_err(|error| refuse(error.to_string()))?;
+    Walk { depth: MAX_DEPTH.saturating_sub(depth) }
+        .deserialize(&mut parser)
+        .and_then(|()| parser.end())
+        .map_err(|error| refuse(error.to_string()))?;
     Ok(text)
 }
 

@@ -299,7 +299,7 @@ impl<'w> Compound<'w> {
 
     fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Fault> {
         if let Shape::Raw = self.shape {
-            let text = raw::checked(value, MAX_DEPTH - self.writer.depth)?;
+            let text = raw::checked(value, self.writer.depth)?;
             return self.writer.push(&text);
         }
         self.writer.separate(&mut self.first);
