@@ -3,10 +3,11 @@
 //! The macros emit little and leave the work to the generic functions and macros here.
 
 pub use crate::{
-    __failed as failed, __register as register, __register_error as register_error, __schema as schema, Ctx, Error,
+    __failure as failure, __register as register, __register_error as register_error, __schema as schema, Ctx, Error,
     Failure, JobError, Jobs, TenantId, UniqueKey,
     backoff::{Backoff, Growth},
     duration,
+    enqueue::{Enqueue, EnqueueMany},
     error::code::Code,
     failure::Verdict,
     failure_class::{Class, DeclaredError},
@@ -26,6 +27,7 @@ pub use serde;
 pub use serde_json;
 pub use std::{
     boxed::Box,
+    iter::IntoIterator,
     option::Option::{self, None, Some},
     primitive::{bool, i16, str, u16, u32},
     result::Result::{self, Err, Ok},
@@ -64,6 +66,9 @@ pub const fn max_attempts(attempts: u32) -> u32 {
     Retry::new(attempts, Backoff::exponential("1s", "1h")).max_attempts
 }
 
+/// The attempts and waits of a job that declares none.
+pub const DEFAULT_RETRY: Retry = JobSpec::new("_").retry;
+
 /// What the fn of a job returns, seen through type aliases.
 #[diagnostic::on_unimplemented(
     message = "the fn of a job must return a `Result`, not `{Self}`",
@@ -90,7 +95,7 @@ impl<T, E> JobReturn for Result<T, E> {
 /// Boxes a job's body.
 pub fn body<'a, R>(
     body: impl Future<Output = R> + Send + 'a,
-    fail: fn(R::Err) -> Failure,
+    fail: impl FnOnce(R::Err) -> Failure + Send + 'a,
 ) -> BoxFuture<'a, Result<R::Ok, Failure>>
 where
     R: JobReturn<Ok: Output> + 'a,
@@ -101,12 +106,20 @@ where
 /// Boxes an `on_settled` hook.
 pub fn hook<'a, R>(
     hook: impl Future<Output = R> + Send + 'a,
-    fail: fn(R::Err) -> Failure,
+    fail: impl FnOnce(R::Err) -> Failure + Send + 'a,
 ) -> Option<BoxFuture<'a, Result<(), Failure>>>
 where
     R: JobReturn + 'a,
 {
     Some(Box::pin(async move { hook.await.result().map(drop).map_err(fail) }))
+}
+
+/// Calls an `upgrade`.
+///
+/// # Errors
+/// The failure that its error asks for.
+pub fn upgraded<R: JobReturn>(upgraded: R, fail: impl FnOnce(R::Err) -> Failure) -> Result<R::Ok, Failure> {
+    upgraded.result().map_err(fail)
 }
 
 /// A unique key from chosen fields: a JSON object, sorted by field.
@@ -128,17 +141,6 @@ pub fn unique_fields<const N: usize>(
     Ok(Some(UniqueKey::Json(serde_json::Value::Object(key).to_string())))
 }
 
-/// A unique key from the whole input.
-///
-/// # Errors
-/// If the input cannot be encoded.
-pub fn unique_input<T: serde::Serialize>(job: &str, input: &T) -> Result<Option<UniqueKey>, Error> {
-    let input = serde_json::to_value(input).map_err(|error| {
-        Error::new(code::KEY_INVALID, format!("the input of `{job}` cannot be a unique key: {error}"))
-    })?;
-    Ok(Some(UniqueKey::Json(input.to_string())))
-}
-
 /// A unique key of the caller's own.
 ///
 /// # Errors
@@ -153,6 +155,11 @@ pub struct Tag<T>(PhantomData<T>);
 impl<T> Tag<T> {
     /// The tag.
     pub const NEW: Self = Self(PhantomData);
+
+    /// The tag of a value's type.
+    pub const fn of(_value: &T) -> Self {
+        Self::NEW
+    }
 }
 
 /// A type with a JSON Schema.
@@ -161,7 +168,7 @@ pub trait WithSchema {
     fn schema(&self) -> Option<schemars::Schema>;
 }
 
-impl<T: schemars::JsonSchema> WithSchema for Tag<T> {
+impl<T: schemars::JsonSchema> WithSchema for &Tag<T> {
     fn schema(&self) -> Option<schemars::Schema> {
         Some(schemars::SchemaGenerator::default().into_root_schema_for::<T>())
     }
@@ -173,7 +180,7 @@ pub trait WithoutSchema {
     fn schema(&self) -> Option<schemars::Schema>;
 }
 
-impl<T> WithoutSchema for &Tag<T> {
+impl<T> WithoutSchema for Tag<T> {
     fn schema(&self) -> Option<schemars::Schema> {
         None
     }
@@ -193,10 +200,10 @@ impl<T: schemars::JsonSchema> HasSchema for T {}
 /// The schema of a type that must have one.
 #[must_use]
 pub fn demanded_schema<T: HasSchema>() -> Option<schemars::Schema> {
-    WithSchema::schema(&Tag::<T>::NEW)
+    WithSchema::schema(&&Tag::<T>::NEW)
 }
 
-/// The ways from an error to a [`Failure`], the most telling first. [`failed!`](crate::__failed) chooses one by the
+/// The ways from an error to a [`Failure`], the most telling first. [`failure!`](crate::__failure) chooses one by the
 /// error's type.
 pub mod failing {
     use super::{Failure, JobError, StdError, Tag, classify};
@@ -207,7 +214,7 @@ pub mod failing {
         fn fail(&self, failure: Failure) -> Failure;
     }
 
-    impl Own for Tag<Failure> {
+    impl Own for &&&Tag<Failure> {
         fn fail(&self, failure: Failure) -> Failure {
             failure
         }
@@ -219,7 +226,7 @@ pub mod failing {
         fn fail(&self, error: E) -> Failure;
     }
 
-    impl<E: JobError> Declared<E> for &Tag<E> {
+    impl<E: JobError> Declared<E> for &&Tag<E> {
         fn fail(&self, error: E) -> Failure {
             let class = error.classify();
             let failure = Failure::from_error(error);
@@ -236,7 +243,7 @@ pub mod failing {
         fn fail(&self, error: E) -> Failure;
     }
 
-    impl<E> Opaque<E> for &&Tag<E>
+    impl<E> Opaque<E> for &Tag<E>
     where
         E: AsRef<dyn StdError + Send + Sync> + Into<Box<dyn StdError + Send + Sync>>,
     {
@@ -258,7 +265,7 @@ pub mod failing {
             E: Cause;
     }
 
-    impl<E> Plain<E> for &&&Tag<E> {
+    impl<E> Plain<E> for Tag<E> {
         fn fail(&self, error: E) -> Failure
         where
             E: Cause,
@@ -280,14 +287,14 @@ pub mod failing {
     impl<E: Into<Box<dyn StdError + Send + Sync>>> Cause for E {}
 }
 
-/// Turns an error of a known type into a failure.
+/// Turns an error into a failure.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __failed {
-    ($error:ty) => {{
+macro_rules! __failure {
+    ($error:ident) => {{
         #[allow(unused_imports, reason = "one of them applies")]
         use $crate::__private::failing::{Declared as _, Opaque as _, Own as _, Plain as _};
-        |error| (&&&&$crate::__private::Tag::<$error>::NEW).fail(error)
+        (&&&&$crate::__private::Tag::of(&$error)).fail($error)
     }};
 }
 

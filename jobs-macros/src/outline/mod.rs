@@ -1,0 +1,142 @@
+//! Reads the outline of a job from the tokens of its body: which durable constructs it has, under which names.
+//!
+//! Works on any token stream, also of a body that is being edited. Upstream: `item`. Downstream: `validate`, `expand`.
+
+mod chance;
+mod check;
+
+pub(crate) use chance::{Chance, find as find_chances};
+pub(crate) use check::check;
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
+use syn::LitStr;
+
+/// One durable construct.
+#[derive(Debug)]
+pub(crate) struct Construct {
+    pub(crate) kind: Kind,
+    /// Its name; `None` where it has none, or one that is no literal.
+    pub(crate) name: Option<String>,
+    /// The place of its name, or of its macro.
+    pub(crate) span: Span,
+    /// Whether it carries `key = …`.
+    pub(crate) keyed: bool,
+}
+
+/// Which durable construct it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Step,
+    StepTx,
+    Compensate,
+    WaitFor,
+    Sleep,
+    Race,
+    Spawn,
+    Pivot,
+}
+
+impl Kind {
+    /// The kind of a macro's name.
+    pub(crate) fn of(word: &Ident) -> Option<Self> {
+        Some(match word.to_string().as_str() {
+            "step" => Self::Step,
+            "step_tx" => Self::StepTx,
+            "compensate" => Self::Compensate,
+            "wait_for" => Self::WaitFor,
+            "sleep" | "sleep_until" => Self::Sleep,
+            "race" => Self::Race,
+            "spawn" => Self::Spawn,
+            "pivot" => Self::Pivot,
+            _ => return None,
+        })
+    }
+
+    /// Whether the construct leaves a record under its name.
+    fn is_recorded(self) -> bool {
+        !matches!(self, Self::Compensate | Self::Pivot)
+    }
+}
+
+/// The durable constructs of a body, in source order, those inside groups and inside each other included.
+pub(crate) fn read(body: &TokenStream) -> Vec<Construct> {
+    let mut found = Vec::new();
+    walk(body.clone(), &mut |kind, call| found.push(construct(kind, call)));
+    found
+}
+
+/// A macro call: its name and its arguments.
+struct Call<'a> {
+    word: &'a Ident,
+    args: &'a Group,
+}
+
+/// Calls back for every durable construct, depth first.
+fn walk(tokens: TokenStream, found: &mut impl FnMut(Kind, Call<'_>)) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (at, token) in tokens.iter().enumerate() {
+        if let Some((kind, word, args)) = durable_call(&tokens[at..]) {
+            found(kind, Call { word, args });
+        }
+        if let TokenTree::Group(group) = token {
+            walk(group.stream(), found);
+        }
+    }
+}
+
+/// The durable construct that begins at the first token: `step!(..)`. A path before it does not matter.
+fn durable_call(tokens: &[TokenTree]) -> Option<(Kind, &Ident, &Group)> {
+    match tokens {
+        [TokenTree::Ident(word), TokenTree::Punct(bang), TokenTree::Group(args), ..]
+            if bang.as_char() == '!' && args.delimiter() != Delimiter::None =>
+        {
+            Some((Kind::of(word)?, word, args))
+        }
+        _ => None,
+    }
+}
+
+fn construct(kind: Kind, call: Call<'_>) -> Construct {
+    let args = arguments(call.args.stream());
+    let literal = args.get(1).and_then(|arg| literal(arg));
+    let (name, span) = match literal {
+        Some(literal) => (Some(literal.value()), literal.span()),
+        None => (None, call.word.span()),
+    };
+    Construct { kind, name, span, keyed: args.iter().any(|arg| is_key(arg)) }
+}
+
+/// Splits arguments at their top-level commas.
+fn arguments(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut args = vec![Vec::new()];
+    for token in tokens {
+        match (&token, args.last_mut()) {
+            (TokenTree::Punct(comma), _) if comma.as_char() == ',' => args.push(Vec::new()),
+            (_, Some(last)) => last.push(token),
+            (_, None) => {}
+        }
+    }
+    args
+}
+
+fn literal(arg: &[TokenTree]) -> Option<LitStr> {
+    match arg {
+        [TokenTree::Literal(_)] => syn::parse2(arg.iter().cloned().collect()).ok(),
+        [TokenTree::Group(group)] if group.delimiter() == Delimiter::None => syn::parse2(group.stream()).ok(),
+        _ => None,
+    }
+}
+
+/// `key = …`, and not `key == …`
+fn is_key(arg: &[TokenTree]) -> bool {
+    match arg {
+        [TokenTree::Ident(word), TokenTree::Punct(equals), ..] => {
+            word == "key" && equals.as_char() == '=' && equals.spacing() == Spacing::Alone
+        }
+        _ => false,
+    }
+}
+
+/// The line of a place, counted from 1; 0 outside the compiler.
+pub(crate) fn line(span: Span) -> usize {
+    if proc_macro::is_available() { span.unwrap().line() } else { 0 }
+}

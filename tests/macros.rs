@@ -1,0 +1,5 @@
+//! What `#[job]` accepts, and what it makes of it.
+
+mod macros {
+    mod declares;
+}
