@@ -2,4 +2,6 @@
 
 mod macros {
     mod declares;
+    mod hygiene;
+    mod lints;
 }

@@ -48,7 +48,7 @@ pub(crate) fn handle(item: &Item, name: &Ident) -> TokenStream {
         #(#cfg)*
         #(#deprecated)*
         #[doc = #doc]
-        #[allow(non_camel_case_types, dead_code, clippy::allow_attributes_without_reason)]
+        #[allow(dead_code, non_camel_case_types)]
         #vis enum #name {}
     }
 }
@@ -82,9 +82,9 @@ fn implementation(model: &Model, handle: &Ident) -> TokenStream {
         "Enqueues many jobs [`{0}`](fn@{0}) in one go. Nothing happens before the answer is awaited.",
         item.sig.ident.unraw()
     );
-    quote! {
+    quote_spanned! { Span::mixed_site()=>
         #(#cfg)*
-        #[allow(deprecated, dead_code, unused_qualifications, clippy::all, clippy::pedantic, clippy::allow_attributes_without_reason)]
+        #[allow(dead_code, deprecated, unused_qualifications)]
         const _: () = {
             use #krate::__private as __job;
             impl #handle {
@@ -118,12 +118,13 @@ fn implementation(model: &Model, handle: &Ident) -> TokenStream {
 
 fn run(head: &Head) -> TokenStream {
     let ident = &head.ident;
+    let site = Span::mixed_site();
     let (input, args) = match head.input {
-        Some(_) => (quote!(input), quote!(ctx, input)),
-        None => (quote!(_), quote!(ctx)),
+        Some(_) => (quote_spanned!(site=> input), quote_spanned!(site=> ctx, input)),
+        None => (quote!(_), quote_spanned!(site=> ctx)),
     };
     let body = quote_spanned!(located(ident.span())=> __job::body);
-    quote! {
+    quote_spanned! { Span::mixed_site()=>
         fn run(
             ctx: &__job::Ctx,
             #input: Self::Input,
@@ -141,7 +142,7 @@ fn tenant(head: &Head, args: &Args) -> TokenStream {
         }
         _ => (quote!(_), quote!(__job::None)),
     };
-    quote! {
+    quote_spanned! { Span::mixed_site()=>
         fn tenant(#name: &Self::Input) -> __job::Option<__job::String> {
             #value
         }
@@ -161,7 +162,7 @@ fn unique_key(head: &Head, args: &Args) -> Option<TokenStream> {
             quote!(__job::unique_fields(Self::SPEC.name, [#(#fields),*]))
         }
     };
-    Some(quote! {
+    Some(quote_spanned! { Span::mixed_site()=>
         fn unique_key(#name: &Self::Input) -> __job::Result<__job::Option<__job::UniqueKey>, __job::Error> {
             #key
         }
@@ -184,7 +185,7 @@ fn schemas(args: &Args) -> TokenStream {
         true => (quote!(__job::demanded_schema::<Self::Input>()), quote!(__job::demanded_schema::<Self::Output>())),
         false => (quote!(__job::schema!(Self::Input)), quote!(__job::schema!(Self::Output))),
     };
-    quote! {
+    quote_spanned! { Span::mixed_site()=>
         fn input_schema() -> __job::Option<__job::schemars::Schema> {
             #input
         }
@@ -197,7 +198,7 @@ fn schemas(args: &Args) -> TokenStream {
 fn upgrade(path: &Path) -> TokenStream {
     let span = located(path.span());
     let call = quote_spanned!(span=> __job::upgraded(#path(from, input), |error| __job::failure!(error)));
-    quote! {
+    quote_spanned! { Span::mixed_site()=>
         fn upgrade(from: __job::u16, input: __job::serde_json::Value) -> __job::Result<__job::serde_json::Value, __job::Failure> {
             #call
         }
@@ -207,7 +208,7 @@ fn upgrade(path: &Path) -> TokenStream {
 fn on_settled(path: &Path) -> TokenStream {
     let span = located(path.span());
     let call = quote_spanned!(span=> __job::hook(#path(ctx, settled), |error| __job::failure!(error)));
-    quote! {
+    quote_spanned! { Span::mixed_site()=>
         fn on_settled(
             ctx: &__job::Ctx,
             settled: __job::Settled,

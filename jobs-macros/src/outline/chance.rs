@@ -36,34 +36,30 @@ pub(crate) fn find(body: &TokenStream) -> Vec<Chance> {
 
 fn walk(tokens: TokenStream, found: &mut Vec<Chance>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let mut at = 0;
-    while at < tokens.len() {
-        let rest = &tokens[at..];
+    let mut rest = tokens.as_slice();
+    let mut after_dot = false;
+    let mut left_of_path = 0_usize;
+    while let [token, after @ ..] = rest {
         if let Some((kind, ..)) = durable_call(rest)
             && kind != Kind::Race
         {
-            at += 3;
+            rest = rest.get(3..).unwrap_or_default();
+            left_of_path = 0;
             continue;
         }
-        let path = path_at(rest);
-        if let Some((segments, advice)) = source(&path, &tokens[..at])
-            && let Some((_, span)) = path.last()
-        {
-            found.push(Chance {
-                span: *span,
-                note: format!(
-                    "`{}` between steps gives another answer when the job is replayed: {advice}, move it into a \
-                     step, or write `#[job(allow(nondeterminism))]`",
-                    segments.join("::")
-                ),
-            });
+        if left_of_path == 0 {
+            let path = path_at(rest);
+            left_of_path = path.len() * 3;
+            if !after_dot {
+                found.extend(chance(&path));
+            }
         }
-        match &tokens[at] {
-            TokenTree::Group(group) => walk(group.stream(), found),
-            _ if path.len() > 1 => at += 3 * (path.len() - 1),
-            _ => {}
+        if let TokenTree::Group(group) = token {
+            walk(group.stream(), found);
         }
-        at += 1;
+        after_dot = matches!(token, TokenTree::Punct(dot) if dot.as_char() == '.');
+        left_of_path = left_of_path.saturating_sub(1);
+        rest = after;
     }
 }
 
@@ -71,35 +67,37 @@ fn walk(tokens: TokenStream, found: &mut Vec<Chance>) {
 fn path_at(tokens: &[TokenTree]) -> Vec<(String, Span)> {
     let mut path = Vec::new();
     let mut rest = tokens;
-    while let [TokenTree::Ident(word), ..] = rest {
+    while let [TokenTree::Ident(word), after @ ..] = rest {
         path.push((word.to_string(), word.span()));
-        match &rest[1..] {
-            [TokenTree::Punct(a), TokenTree::Punct(b), TokenTree::Ident(_), ..]
-                if a.as_char() == ':' && b.as_char() == ':' =>
-            {
-                rest = &rest[3..];
-            }
+        rest = match after {
+            [TokenTree::Punct(a), TokenTree::Punct(b), next @ ..] if a.as_char() == ':' && b.as_char() == ':' => next,
             _ => break,
-        }
+        };
     }
     path
 }
 
-/// The source that a path is, if it is one: an end of the path, or all of a name that needs nothing before it.
-fn source(path: &[(String, Span)], before: &[TokenTree]) -> Option<(&'static [&'static str], &'static str)> {
-    if matches!(before.last(), Some(TokenTree::Punct(dot)) if dot.as_char() == '.') {
-        return None;
-    }
+fn chance(path: &[(String, Span)]) -> Option<Chance> {
+    let (segments, advice) = source(path)?;
+    let (_, span) = path.last()?;
+    Some(Chance {
+        span: *span,
+        note: format!(
+            "`{}` between steps gives another answer when the job is replayed: {advice}, move it into a step, or \
+             write `#[job(allow(nondeterminism))]`",
+            segments.join("::")
+        ),
+    })
+}
+
+/// The source that a path is, if it is one. A single name counts wherever it stands in a longer path.
+fn source(path: &[(String, Span)]) -> Option<(&'static [&'static str], &'static str)> {
+    let words: Vec<&str> = path.iter().map(|(word, _)| word.as_str()).collect();
     SOURCES
         .iter()
         .find(|(segments, _)| match segments {
-            [only] => path.iter().any(|(word, _)| word == only) && (path.len() > 1 || *only == "thread_rng"),
-            _ => ends_with(path, segments),
+            [only] => words.contains(only) && (words.len() > 1 || *only == "thread_rng"),
+            _ => words.ends_with(segments),
         })
         .map(|(segments, advice)| (*segments, *advice))
-}
-
-fn ends_with(path: &[(String, Span)], segments: &[&str]) -> bool {
-    path.len() >= segments.len()
-        && path[path.len() - segments.len()..].iter().zip(segments).all(|((word, _), segment)| word == segment)
 }

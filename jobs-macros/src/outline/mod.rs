@@ -73,13 +73,15 @@ struct Call<'a> {
 /// Calls back for every durable construct, depth first.
 fn walk(tokens: TokenStream, found: &mut impl FnMut(Kind, Call<'_>)) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    for (at, token) in tokens.iter().enumerate() {
-        if let Some((kind, word, args)) = durable_call(&tokens[at..]) {
+    let mut rest = tokens.as_slice();
+    while let [token, after @ ..] = rest {
+        if let Some((kind, word, args)) = durable_call(rest) {
             found(kind, Call { word, args });
         }
         if let TokenTree::Group(group) = token {
             walk(group.stream(), found);
         }
+        rest = after;
     }
 }
 
