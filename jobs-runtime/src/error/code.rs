@@ -95,6 +95,7 @@ codes! {
     SCHEMA_MISSING = "X_SCHEMA_MISSING", "the database holds no tables of ours", "run the migrations: `jobs.migrate(Migrate::ApplyAll)`";
     SCHEMA_NEWER = "X_SCHEMA_NEWER", "the database's tables are of a newer version of this library", "deploy the newer version";
     SCHEMA_OLDER = "X_SCHEMA_OLDER", "the database's tables are of an older version of this library", "run the migrations: `jobs.migrate(Migrate::ApplyAll)`";
+    STORE_CONFIG_INVALID = "X_STORE_CONFIG_INVALID", "a store's configuration breaks a rule", "correct the setting that the message names";
     STORE_FAILED = "X_STORE_FAILED", "the store refused a statement", "read the cause; report it if it names our own tables";
     STORE_UNAVAILABLE = "X_STORE_UNAVAILABLE", "the store cannot be reached or does not answer", "try again later; check the connection settings";
     TRANSACTION_FOREIGN = "X_TRANSACTION_FOREIGN", "a transaction of another kind of store was passed", "pass a transaction of the driver that the jobs use";
