@@ -11,13 +11,27 @@
 //! }
 //! ```
 
+pub mod cancel;
 pub mod claim;
 pub mod enqueue;
+pub mod expiry;
+pub mod fence;
 mod fixture;
+pub mod follow_up;
 mod hand;
+pub mod hints;
+pub mod lease;
 mod memory;
+pub mod operate;
+pub mod payload;
+pub mod promote;
+pub mod retention;
+pub mod retry;
+pub mod settle;
 mod suite;
 pub mod transaction;
+pub mod unique;
+pub mod unique_race;
 
 pub use fixture::{Fixture, OpenTx};
 pub use hand::{HandWorker, KIND, QUEUE, job, keyed};

@@ -34,6 +34,30 @@ macro_rules! conformance_suite {
             enqueues_of_one_transaction_commit_together,
             a_foreign_transaction_is_refused,
         ]);
+        $crate::__conformance_area!($fixture, unique: [
+            a_taken_key_answers_its_holder,
+            a_key_twice_in_a_batch_is_inserted_once,
+            a_key_twice_in_a_transaction_is_inserted_once,
+            a_rejecting_job_is_refused,
+            a_live_key_is_held_until_the_job_ends,
+            a_cancel_frees_the_key,
+            a_rescued_job_holds_its_key_until_it_ends,
+            a_queued_key_is_free_from_the_first_claim,
+            a_forever_key_outlives_its_job,
+            a_period_holds_the_key_so_long,
+            an_end_frees_only_its_own_key,
+            a_requeue_takes_the_key_again_or_is_refused,
+            jobs_that_share_a_key_never_block_a_claim,
+        ]);
+        $crate::__conformance_area!($fixture, unique_race: [
+            of_64_concurrent_callers_one_inserts,
+            of_64_callers_with_rollbacks_one_job_is_left,
+            whichever_transaction_commits_its_job_is_left,
+            a_caller_waits_for_the_holders_transaction,
+            an_open_transaction_delays_no_other_key,
+            transactions_that_wait_for_each_other_do_not_hang,
+            batches_with_keys_in_any_order_never_deadlock,
+        ]);
         $crate::__conformance_area!($fixture, claim: [
             claims_go_by_priority_then_by_readiness,
             a_retried_job_goes_behind_those_that_are_ready,
@@ -45,6 +69,120 @@ macro_rules! conformance_suite {
             each_claim_of_a_job_has_its_own_token,
             a_lapsed_worker_claims_nothing,
             a_worker_without_a_lease_claims_nothing,
+        ]);
+        $crate::__conformance_area!($fixture, lease: [
+            a_renewal_extends_the_lease,
+            a_lapsed_lease_is_not_renewed,
+            an_open_session_finds_its_lease_lapsed,
+            a_stopped_worker_hands_its_jobs_back_uncounted,
+            a_rescue_keeps_the_attempt_and_counts_a_crash,
+            crashes_add_up,
+            a_rescue_leaves_live_workers_alone,
+            concurrent_rescues_count_each_crash_once,
+            a_rescue_decides_no_failure_of_kinds_unknown_to_it,
+            a_reused_name_is_another_incarnation,
+            a_worker_can_list_what_it_holds,
+        ]);
+        $crate::__conformance_area!($fixture, fence: [
+            an_older_claim_of_the_same_worker_is_stale,
+            another_attempt_is_stale,
+            an_invented_token_is_stale,
+            a_lapsed_lease_makes_writes_stale,
+            a_rescued_job_is_lost_to_its_old_worker,
+            a_reused_name_does_not_revive_a_claim,
+            a_stopped_worker_writes_nothing,
+            a_finished_job_is_never_written_again,
+            a_job_that_left_the_store_is_not_revived,
+            a_requeue_does_not_revive_old_claims,
+            a_job_that_was_let_go_is_not_written,
+            an_unknown_job_is_stale,
+        ]);
+        $crate::__conformance_area!($fixture, settle: [
+            a_completed_job_keeps_its_output,
+            each_end_is_recorded,
+            writes_are_answered_in_input_order,
+            a_thousand_writes_go_together,
+            an_empty_commit_answers_nothing,
+            writes_about_one_job_land_in_order,
+            progress_is_kept_and_replaced,
+            one_bad_write_does_not_stop_the_rest,
+            hostile_failure_texts_are_kept,
+        ]);
+        $crate::__conformance_area!($fixture, follow_up: [
+            an_end_writes_its_follow_up,
+            a_job_that_keeps_nothing_writes_its_follow_up,
+            a_follow_up_may_be_delayed,
+            a_taken_key_never_fails_the_end,
+            follow_ups_that_share_a_key_are_written_once,
+            an_end_frees_its_key_for_its_follow_up,
+        ]);
+        $crate::__conformance_area!($fixture, retry: [
+            a_retry_counts_and_waits,
+            a_retry_without_a_wait_is_ready_at_once,
+            a_release_is_not_counted,
+            a_snooze_waits_uncounted,
+            attempts_never_start_over,
+            the_longest_wait_is_kept,
+        ]);
+        $crate::__conformance_area!($fixture, cancel: [
+            a_ready_job_is_cancelled_at_once,
+            a_waiting_job_is_cancelled_at_once,
+            a_running_job_is_asked_to_stop,
+            an_ended_job_says_how_it_ended,
+            a_completion_beats_a_cancel_request,
+            a_cancel_request_beats_a_retry,
+            a_rescue_cancels_what_was_asked_to,
+            a_stopping_worker_cancels_what_was_asked_to,
+            a_request_ends_with_its_run,
+            a_cancel_and_a_claim_never_both_win,
+        ]);
+        $crate::__conformance_area!($fixture, expiry: [
+            a_job_in_time_is_not_expired,
+            a_late_job_is_expired,
+            an_expired_job_stays_expired_after_a_rescue,
+            a_delayed_job_expires_from_its_start,
+            a_started_job_never_expires,
+            a_requeued_job_is_not_expired,
+        ]);
+        $crate::__conformance_area!($fixture, promote: [
+            nothing_waits_and_nothing_is_due,
+            what_is_due_is_moved_and_the_next_is_told,
+            a_limit_is_kept,
+            earlier_dues_are_moved_first,
+            concurrent_promotions_move_each_job_once,
+            a_look_misses_nothing,
+        ]);
+        $crate::__conformance_area!($fixture, retention: [
+            a_finished_job_leaves_after_its_period,
+            each_job_has_its_own_period,
+            a_job_that_keeps_nothing_is_gone_at_once,
+            a_dead_job_stays,
+            a_cancelled_job_stays_for_the_default_period,
+            live_jobs_are_never_purged,
+        ]);
+        $crate::__conformance_area!($fixture, payload: [
+            a_payload_is_kept_byte_for_byte,
+            outputs_metadata_and_follow_ups_are_kept_byte_for_byte,
+            a_payload_of_a_mebibyte_is_kept,
+            an_escaped_nul_is_kept_or_refused,
+        ]);
+        $crate::__conformance_area!($fixture, operate: [
+            a_dead_job_is_requeued_from_the_start,
+            a_requeue_of_another_state_is_refused,
+            concurrent_requeues_start_it_over_once,
+            a_job_is_found_in_every_state,
+            a_list_pages_from_new_to_old,
+            a_page_has_its_limits,
+            a_list_is_filtered,
+            counts_are_by_queue_kind_and_state,
+            workers_are_listed_while_their_lease_is_current,
+        ]);
+        $crate::__conformance_area!($fixture, hints: [
+            an_enqueue_tells_its_queue,
+            a_rolled_back_enqueue_wakes_nobody,
+            a_cancel_tells_the_jobs_worker,
+            what_becomes_ready_again_is_told,
+            a_burst_is_coalesced,
         ]);
     };
 }
