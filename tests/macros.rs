@@ -3,6 +3,5 @@
 mod macros {
     mod declares;
     mod hygiene;
-    mod job_error;
     mod lints;
 }

@@ -1,6 +1,10 @@
 //! What follows a job that has settled: the follow-up jobs of `then` and `on_dead`, and the `on_settled` hook.
 //! Upstream: `settle`. Downstream: `driver`, which writes the follow-up in the settling statement.
 
+mod announce;
+
+pub(crate) use announce::announce;
+
 use crate::{
     client::Jobs,
     driver::NewJob,

@@ -2,15 +2,16 @@
 
 pub use jobs_macros::*;
 pub use jobs_runtime::{
-    Class, Ctx, Enqueued, Error, Failure, FollowUp, Job, JobDef, JobError, JobId, Jobs, JsonText, Migrate, Output,
-    Payload, Registry, Settled, State, TenantId, UniqueKey, backoff, client, clock, driver, duration, enqueue, error,
-    failure, name, outline, registry, spec, state,
+    CancelReason, Class, CrossTenant, Ctx, Enqueued, Error, Execution, Failure, FollowUp, Job, JobDef, JobError, JobId,
+    Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Settled, State, TenantId, UniqueKey, Worker,
+    WorkerBuilder, backoff, client, clock, driver, duration, enqueue, error, failure, logged, name, outline, registry,
+    report, spec, state,
 };
 #[doc(no_inline)]
 pub use jobs_runtime::{schemars, serde, serde_json, uuid};
 
 #[cfg(feature = "testing")]
-pub use jobs_runtime::{conformance_suite, testing};
+pub use jobs_runtime::{TestCtx, conformance_suite, testing};
 
 pub mod prelude;
 

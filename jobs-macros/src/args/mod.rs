@@ -2,7 +2,7 @@
 
 mod retry;
 mod unique;
-pub(crate) mod value;
+mod value;
 mod written;
 
 use crate::errors::Errors;

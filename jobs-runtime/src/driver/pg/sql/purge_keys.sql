@@ -1,9 +1,0 @@
-DELETE FROM {schema}.unique_keys
-WHERE key = ANY (ARRAY(
-    SELECT key
-    FROM {schema}.unique_keys
-    WHERE expires_at <= clock_timestamp()
-    ORDER BY expires_at
-    LIMIT $1
-    FOR UPDATE SKIP LOCKED
-))

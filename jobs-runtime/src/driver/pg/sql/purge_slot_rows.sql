@@ -1,8 +1,0 @@
-DELETE FROM {schema}.{slot}
-WHERE ctid = ANY (ARRAY(
-    SELECT ctid
-    FROM {schema}.{slot}
-    WHERE purge_at <= clock_timestamp()
-    LIMIT $1
-    FOR UPDATE SKIP LOCKED
-))

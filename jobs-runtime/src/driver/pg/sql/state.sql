@@ -1,1 +1,0 @@
-SELECT {schema}.state_of($1)

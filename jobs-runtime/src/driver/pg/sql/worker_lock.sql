@@ -1,4 +1,0 @@
-SELECT id
-FROM {schema}.workers
-WHERE id = $1
-FOR UPDATE

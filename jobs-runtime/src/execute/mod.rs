@@ -1,0 +1,209 @@
+//! Runs one claimed job from its checks to its settlement. Upstream: `worker`. Downstream: `settle`.
+
+mod deadline;
+mod execution;
+pub(crate) mod panic;
+mod tenant;
+
+pub(crate) use deadline::Bounds;
+pub use execution::{Execution, Outcome};
+
+use crate::{
+    cancel::{Cancel, CancelReason},
+    client::Jobs,
+    commit::Committer,
+    ctx::{Ctx, NewCtx, Progresses, States},
+    driver::Claimed,
+    error::code,
+    failure::{Failure, Verdict},
+    job::{JobDef, Prepared},
+    logged,
+    report::Reporter,
+    settle::{self, Ended, Subject},
+    settled,
+};
+use deadline::Body;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::time::Instant;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::Instrument;
+
+/// What all runs of a worker share.
+pub(crate) struct Host {
+    pub(crate) jobs: Jobs,
+    pub(crate) states: Arc<States>,
+    pub(crate) committer: Committer,
+    pub(crate) reporter: Reporter,
+    /// From a cancellation to the drop of the body.
+    pub(crate) grace: Duration,
+    /// The same, once the lease is lost.
+    pub(crate) lost_grace: Duration,
+    /// Cancelled once the lease is lost.
+    pub(crate) lost: CancellationToken,
+    /// The `on_settled` hooks under way.
+    pub(crate) hooks: TaskTracker,
+    /// How many bodies were left behind.
+    pub(crate) abandoned: AtomicU64,
+}
+
+/// One run, as its stages pass it on.
+struct Run {
+    host: Arc<Host>,
+    def: &'static JobDef,
+    claimed: Claimed,
+    cancel: Cancel,
+    ctx: Ctx,
+    duration: Duration,
+}
+
+/// Runs a claimed job and settles it. The slot is dropped when the body has ended, before the settlement is written.
+pub(crate) async fn execute(
+    host: &Arc<Host>,
+    def: &'static JobDef,
+    claimed: Claimed,
+    cancel: Cancel,
+    slot: impl Send,
+) -> Execution {
+    let mut run = Run::new(host.clone(), def, claimed, cancel);
+    let span = run.span();
+    async move {
+        let ended = run.perform().await;
+        drop(slot);
+        run.settle(ended).await
+    }
+    .instrument(span)
+    .await
+}
+
+impl Run {
+    fn new(host: Arc<Host>, def: &'static JobDef, claimed: Claimed, cancel: Cancel) -> Self {
+        let progress = Progresses::new(Some(host.committer.clone()), claimed.fence, cancel.clone());
+        let ctx = Ctx::new(NewCtx {
+            jobs: host.jobs.clone(),
+            job: def.spec.name,
+            max_attempts: claimed.overrides.max_attempts.unwrap_or(def.spec.retry.max_attempts),
+            claimed: claimed.clone(),
+            states: host.states.clone(),
+            cancel: cancel.clone(),
+            progress,
+        });
+        Self { host, def, claimed, cancel, ctx, duration: Duration::ZERO }
+    }
+
+    fn span(&self) -> tracing::Span {
+        tracing::info_span!(
+            "job",
+            job = self.def.spec.name,
+            id = %self.claimed.fence.job,
+            attempt = self.claimed.fence.attempt,
+            queue = self.claimed.queue,
+            tenant = self.claimed.tenant,
+            traceparent = self.claimed.trace,
+        )
+    }
+
+    async fn perform(&mut self) -> Ended {
+        match self.stages().await {
+            Ok(ended) | Err(ended) => ended,
+        }
+    }
+
+    async fn stages(&mut self) -> Result<Ended, Ended> {
+        self.check_quarantine()?;
+        self.check_expiry()?;
+        let prepared = self.prepare()?;
+        self.check_tenant(&prepared)?;
+        Ok(self.run_body(prepared).await)
+    }
+
+    fn check_quarantine(&self) -> Result<(), Ended> {
+        if self.claimed.crashes >= self.def.spec.crash_budget { Err(Ended::Quarantined) } else { Ok(()) }
+    }
+
+    fn check_expiry(&self) -> Result<(), Ended> {
+        if self.claimed.expired { Err(Ended::Expired) } else { Ok(()) }
+    }
+
+    fn prepare(&self) -> Result<Prepared, Ended> {
+        panic::guard(|| (self.def.prepare)(&self.claimed.payload, self.claimed.version))
+            .map_err(|text| Ended::Failed(panicked(&text)))?
+            .map_err(Ended::Failed)
+    }
+
+    fn check_tenant(&self, prepared: &Prepared) -> Result<(), Ended> {
+        tenant::check(self.def.spec.name, self.claimed.tenant.as_deref(), prepared.tenant.as_deref())
+            .map_err(Ended::Refused)
+    }
+
+    async fn run_body(&mut self, prepared: Prepared) -> Ended {
+        let bounds = Bounds {
+            timeout: self.claimed.overrides.timeout.or(self.def.spec.timeout),
+            grace: self.host.grace,
+            lost_grace: self.host.lost_grace,
+        };
+        let started = Instant::now();
+        tracing::debug!(event = logged::ATTEMPT_STARTED, crashes = self.claimed.crashes, "the body begins");
+        let ctx = self.ctx.clone();
+        let body = async move { ctx.clone().scope((prepared.body)(ctx)).await }.in_current_span();
+        let body = deadline::run(body, &self.cancel, &self.host.lost, &bounds).await;
+        self.duration = started.elapsed();
+        self.judge(body)
+    }
+
+    /// A cancelled body that returns `Ok` has done its work; one that does not ends by the reason that came first.
+    fn judge(&self, body: Body) -> Ended {
+        if matches!(body, Body::Abandoned) {
+            self.abandon();
+        }
+        match (body, self.cancel.reason()) {
+            (_, Some(CancelReason::LeaseLost)) => Ended::Cancelled(CancelReason::LeaseLost),
+            (Body::Returned(Ok(output)), _) => Ended::Returned(output),
+            (_, Some(reason)) => Ended::Cancelled(reason),
+            (Body::Returned(Err(failure)), None) => Ended::Failed(failure),
+            (Body::Panicked(text), None) => Ended::Failed(panicked(&text)),
+            // Without a reason, only the end of the whole runtime drops a body.
+            (Body::Dropped | Body::Abandoned, None) => Ended::Cancelled(CancelReason::Drain),
+        }
+    }
+
+    fn abandon(&self) {
+        self.host.abandoned.fetch_add(1, Ordering::Relaxed);
+        let reason = self.cancel.reason().map_or_else(String::new, |reason| reason.to_string());
+        tracing::error!(
+            event = logged::ATTEMPT_ABANDONED,
+            code = code::JOB_ABANDONED.name,
+            reason,
+            "the body ignored its cancellation and still holds a thread; what it writes from now on is refused"
+        );
+    }
+
+    async fn settle(self, ended: Ended) -> Execution {
+        self.ctx.progresses().flush().await;
+        let subject = Subject { jobs: &self.host.jobs, spec: &self.def.spec, claimed: &self.claimed };
+        let decision = settle::decide(subject, ended);
+        let decision = settle::land(&self.host.committer, subject, decision).await;
+        let execution = Execution {
+            job: self.claimed.fence.job,
+            outcome: decision.outcome,
+            attempt: self.claimed.fence.attempt,
+            duration: self.duration,
+            error: decision.failure.clone(),
+            resume_after: decision.resume_after,
+            stop: decision.stop,
+            steps_run: 0,
+            steps_replayed: 0,
+        };
+        settled::announce(&self.host, self.def, &self.ctx, subject, decision, &execution);
+        execution
+    }
+}
+
+fn panicked(text: &str) -> Failure {
+    Failure::of(code::JOB_PANIC, Verdict::Backoff, format!("panic: {text}"))
+}

@@ -1,0 +1,213 @@
+//! Turns how a run ended into the one change that is written about it. Pure but for the jitter.
+
+use crate::{
+    cancel::CancelReason,
+    client::Jobs,
+    driver::{Change, Claimed, Finish, Reschedule},
+    duration,
+    error::{Error, code},
+    execute::{Outcome, panic},
+    failure::{self, Failure, RecordedFailure, Stop, Verdict},
+    json::JsonText,
+    settled::{Settled, follow_up},
+    spec::JobSpec,
+    state::State,
+};
+use std::time::Duration;
+
+/// How a run ended, before anything is decided.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The body returned `Ok`.
+    Returned(Option<JsonText>),
+    /// The attempt failed, or the body used a control word.
+    Failed(Failure),
+    /// The body did not return before its cancellation.
+    Cancelled(CancelReason),
+    /// The payload belongs to another tenant.
+    Refused(Failure),
+    /// The job took its worker down as often as its budget allows.
+    Quarantined,
+    /// The job was not started in time.
+    Expired,
+}
+
+/// What follows a run.
+#[derive(Debug)]
+pub(crate) struct Decision {
+    pub(crate) outcome: Outcome,
+    /// `None` where nothing may be written.
+    pub(crate) change: Option<Change>,
+    pub(crate) failure: Option<RecordedFailure>,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) resume_after: Option<Duration>,
+    /// Why the declared follow-up could not be built.
+    pub(crate) lost_follow_up: Option<Error>,
+}
+
+impl Decision {
+    /// Nothing was and nothing may be written.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            outcome: Outcome::Stale,
+            change: None,
+            failure: None,
+            stop: None,
+            resume_after: None,
+            lost_follow_up: None,
+        }
+    }
+}
+
+/// The job that a decision is about.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) jobs: &'a Jobs,
+    pub(crate) spec: &'a JobSpec,
+    pub(crate) claimed: &'a Claimed,
+}
+
+/// Decides what follows a run of the job.
+pub(crate) fn decide(subject: Subject<'_>, ended: Ended) -> Decision {
+    match ended {
+        Ended::Returned(output) => finish(subject, Outcome::Completed, State::Completed, output, None),
+        Ended::Failed(failure) => failed(subject, &failure),
+        Ended::Cancelled(reason) => cancelled(subject, reason),
+        Ended::Refused(failure) => dead(subject, Outcome::Refused, record(&failure, Stop::Terminal)),
+        Ended::Quarantined => {
+            let text = format!(
+                "the process that ran it ended {} times without leaving a failure: abort, stack overflow, out of \
+                 memory or a kill",
+                subject.claimed.crashes
+            );
+            let failure = Failure::of(code::JOB_QUARANTINED, Verdict::Terminal, text);
+            dead(subject, Outcome::Dead, record(&failure, Stop::Quarantined))
+        }
+        Ended::Expired => {
+            let text = "it was not started by the time that `expires_after` allows";
+            let failure = record(&Failure::of(code::JOB_EXPIRED, Verdict::Terminal, text), None);
+            finish(subject, Outcome::Expired, State::Expired, None, Some(failure))
+        }
+    }
+}
+
+fn failed(subject: Subject<'_>, failure: &Failure) -> Decision {
+    let Subject { spec, claimed, .. } = subject;
+    let attempt = claimed.fence.attempt;
+    let wait = match failure.asks() {
+        Verdict::Terminal => return dead(subject, Outcome::Dead, record(failure, Stop::Terminal)),
+        Verdict::Discard => {
+            let failure = record(failure, Stop::Discarded);
+            return finish(subject, Outcome::Dropped, State::Dropped, None, Some(failure));
+        }
+        Verdict::Cancel => {
+            let failure = record(failure, Stop::Cancelled);
+            return finish(subject, Outcome::Cancelled, State::Cancelled, None, Some(failure));
+        }
+        Verdict::Snooze(wait) => return again(subject, attempt, wait, Outcome::Snoozed, None),
+        Verdict::After(wait) => wait,
+        Verdict::Backoff => claimed.overrides.backoff.unwrap_or(spec.retry.backoff).jittered(attempt, fastrand::f64()),
+    };
+    if attempt >= claimed.overrides.max_attempts.unwrap_or(spec.retry.max_attempts) {
+        return dead(subject, Outcome::Dead, record(failure, Stop::AttemptsExhausted));
+    }
+    again(subject, attempt.saturating_add(1), wait, Outcome::Retried, Some(record(failure, None)))
+}
+
+fn cancelled(subject: Subject<'_>, reason: CancelReason) -> Decision {
+    let Subject { spec, claimed, .. } = subject;
+    match reason {
+        CancelReason::Timeout => {
+            let timeout = claimed.overrides.timeout.or(spec.timeout).unwrap_or_default();
+            let text = format!("the attempt ran longer than its timeout of {}", duration::format(timeout));
+            failed(subject, &Failure::of(code::JOB_TIMEOUT, Verdict::Backoff, text))
+        }
+        CancelReason::Drain => again(subject, claimed.fence.attempt, Duration::ZERO, Outcome::Interrupted, None),
+        CancelReason::Cancelled => {
+            let failure = record(&Failure::cancel("it was cancelled while it ran"), Stop::Cancelled);
+            finish(subject, Outcome::Cancelled, State::Cancelled, None, Some(failure))
+        }
+        CancelReason::LeaseLost => Decision::nothing(),
+    }
+}
+
+/// The end of a job that failed for good: `dead`, or `dropped` where it declares no dead letter.
+pub(super) fn dead(subject: Subject<'_>, outcome: Outcome, failure: RecordedFailure) -> Decision {
+    if subject.spec.dead_letter {
+        return finish(subject, outcome, State::Dead, None, Some(failure));
+    }
+    let outcome = if outcome == Outcome::Dead { Outcome::Dropped } else { outcome };
+    finish(subject, outcome, State::Dropped, None, Some(failure))
+}
+
+fn finish(
+    subject: Subject<'_>,
+    outcome: Outcome,
+    state: State,
+    output: Option<JsonText>,
+    failure: Option<RecordedFailure>,
+) -> Decision {
+    let Subject { jobs, spec, claimed } = subject;
+    let settled = settled(subject, state, output.clone(), failure.clone());
+    let (follow_up, lost_follow_up) = match panic::guard(|| follow_up(jobs, spec, settled)) {
+        Ok(Ok(job)) => (job, None),
+        Ok(Err(error)) => (None, Some(error)),
+        Err(text) => {
+            let text = format!("building the follow-up of `{}` panicked: {text}", spec.name);
+            (None, Some(Error::new(code::JOB_FOLLOW_UP_INVALID, text)))
+        }
+    };
+    let follow_up = follow_up.map(|mut job| {
+        job.trace = job.trace.or_else(|| claimed.trace.clone());
+        Box::new(job)
+    });
+    let stop = failure.as_ref().and_then(|failure| failure.stop);
+    let change = Finish { state, output, failure: failure.clone(), keep: spec.keep, follow_up };
+    Decision { outcome, change: Some(Change::Finish(change)), failure, stop, resume_after: None, lost_follow_up }
+}
+
+fn again(
+    subject: Subject<'_>,
+    attempt: u32,
+    delay: Duration,
+    outcome: Outcome,
+    failure: Option<RecordedFailure>,
+) -> Decision {
+    let change = Reschedule { delay, attempt, failure: failure.clone(), keep: subject.spec.keep };
+    Decision {
+        outcome,
+        change: Some(Change::Reschedule(change)),
+        failure,
+        stop: None,
+        resume_after: Some(delay),
+        lost_follow_up: None,
+    }
+}
+
+/// What settled, as its follow-up and its hook see it.
+pub(crate) fn settled(
+    subject: Subject<'_>,
+    state: State,
+    output: Option<JsonText>,
+    failure: Option<RecordedFailure>,
+) -> Settled {
+    Settled {
+        id: subject.claimed.fence.job,
+        job: subject.spec.name.to_owned(),
+        tenant: subject.claimed.tenant.clone(),
+        attempt: subject.claimed.fence.attempt,
+        state,
+        input: subject.claimed.payload.clone(),
+        output,
+        failure,
+    }
+}
+
+/// The failure as it stands on the row. A cause whose own text panics is named so.
+fn record(failure: &Failure, stop: impl Into<Option<Stop>>) -> RecordedFailure {
+    let stop = stop.into();
+    panic::guard(|| failure::record(failure, stop)).unwrap_or_else(|text| {
+        let text = format!("the error's own text could not be had, it panicked: {text}");
+        failure::record(&Failure::retry(text), stop)
+    })
+}

@@ -1,0 +1,227 @@
+//! One incarnation of a worker: what it holds, starts and hands back while its lease lasts.
+//! Upstream: `poller`, `lease`, `wake`. Downstream: `execute`.
+
+use super::{
+    Shared,
+    runs::Runs,
+    slots::{Admitted, Slots},
+};
+use crate::{
+    cancel::CancelReason,
+    commit::{Committer, Pipeline},
+    driver::{Change, Claimed, Driver, Fence, Reschedule, WorkerId},
+    error::code,
+    execute::{Host, Outcome, execute},
+    id::JobId,
+    job::JobDef,
+    logged,
+    spec::Keep,
+    upkeep::Signals,
+};
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::runtime::Handle;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// How long a job waits that was handed back because another one on its last life runs here.
+const ISOLATED: Duration = Duration::from_secs(1);
+/// How long a job waits whose kind this worker does not know after all.
+const UNKNOWN: Duration = Duration::from_secs(30);
+
+/// One incarnation.
+pub(super) struct Life {
+    pub(super) id: WorkerId,
+    pub(super) shared: Arc<Shared>,
+    pub(super) host: Arc<Host>,
+    pub(super) slots: Slots,
+    pub(super) runs: Runs,
+    pub(super) signals: Signals,
+    /// The runs and the returns of what was not started.
+    pub(super) tasks: TaskTracker,
+    /// Cancelled once the lease is lost.
+    pub(super) lost: CancellationToken,
+    /// Cancelled once nothing more may be claimed.
+    pub(super) closing: CancellationToken,
+    /// Cancelled once the background loops shall end.
+    pub(super) ending: CancellationToken,
+    /// Cancelled once the commit pipeline shall flush and end.
+    pub(super) committed: CancellationToken,
+    /// Whether a claim's answer may have been lost.
+    pub(super) unsure: AtomicBool,
+    runtime: Handle,
+}
+
+impl Life {
+    /// A new incarnation and its commit pipeline.
+    pub(super) fn new(shared: &Arc<Shared>, id: WorkerId) -> (Arc<Self>, Pipeline) {
+        let (lost, committed) = (CancellationToken::new(), CancellationToken::new());
+        let driver = shared.jobs.driver().clone();
+        let (committer, pipeline) = Committer::new(driver, id, lost.clone(), committed.clone());
+        let margin = super::lease::margin(shared.plan.lease);
+        let host = Host {
+            jobs: shared.jobs.clone(),
+            states: shared.states.clone(),
+            committer,
+            reporter: shared.reporter.clone(),
+            grace: shared.plan.cancel_grace,
+            lost_grace: shared.plan.cancel_grace.min(margin / 2),
+            lost: lost.clone(),
+            hooks: TaskTracker::new(),
+            abandoned: AtomicU64::new(0),
+        };
+        let life = Self {
+            id,
+            shared: shared.clone(),
+            host: Arc::new(host),
+            slots: Slots::new(&shared.plan.queues, shared.plan.prefetch),
+            runs: Runs::default(),
+            signals: Signals::new(shared.plan.lease.duration),
+            tasks: TaskTracker::new(),
+            lost,
+            closing: CancellationToken::new(),
+            ending: CancellationToken::new(),
+            committed,
+            unsure: AtomicBool::new(false),
+            runtime: Handle::current(),
+        };
+        (Arc::new(life), pipeline)
+    }
+
+    pub(super) fn driver(&self) -> &dyn Driver {
+        &**self.shared.jobs.driver()
+    }
+
+    /// Takes in what a claim gave: into the buffers, or back.
+    pub(super) fn admit(self: &Arc<Self>, claimed: Vec<Claimed>) {
+        for claimed in claimed {
+            let Some(def) = self.shared.jobs.registry().get(&claimed.kind) else {
+                self.hand_back(claimed.fence, UNKNOWN, Keep::DEFAULT);
+                continue;
+            };
+            let budget = def.spec.crash_budget;
+            let last_life = budget > 1 && claimed.crashes.saturating_add(1) == budget;
+            match self.slots.admit(claimed, last_life) {
+                Admitted::Yes => {}
+                Admitted::Closed(claimed) => self.hand_back(claimed.fence, Duration::ZERO, def.spec.keep),
+                Admitted::Isolated(claimed) => {
+                    tracing::info!(event = logged::CLAIM_ISOLATED, id = %claimed.fence.job, "handed back for a while");
+                    self.hand_back(claimed.fence, ISOLATED, def.spec.keep);
+                }
+            }
+        }
+    }
+
+    /// Starts what a slot is free for, each time there is something.
+    pub(super) async fn dispatch(self: Arc<Self>) {
+        loop {
+            self.slots.startable.notified().await;
+            for (queue, claimed) in self.slots.start() {
+                if let Some(def) = self.shared.jobs.registry().get(&claimed.kind) {
+                    self.start(queue, def, claimed);
+                }
+            }
+        }
+    }
+
+    fn start(self: &Arc<Self>, queue: usize, def: &'static JobDef, claimed: Claimed) {
+        let cancel = self.runs.enter(claimed.fence);
+        let slot = Slot { life: self.clone(), queue, job: claimed.fence.job };
+        let entry = Entry { life: self.clone(), fence: claimed.fence, settled: false };
+        let life = self.clone();
+        self.spawn(async move {
+            let execution = execute(&life.host, def, claimed, cancel, slot).await;
+            if let (Some(wait), true) = (execution.resume_after, execution.outcome != Outcome::Cancelled) {
+                life.signals.due.within(wait);
+            }
+            entry.settled();
+        });
+    }
+
+    /// Hands a job back that was not started, under the same attempt.
+    pub(super) fn hand_back(self: &Arc<Self>, fence: Fence, delay: Duration, keep: Keep) {
+        let life = self.clone();
+        self.spawn(async move {
+            let change = Reschedule { delay, attempt: fence.attempt, failure: None, keep };
+            life.host.committer.write(fence, Change::Reschedule(change)).await;
+            life.signals.due.within(delay);
+        });
+    }
+
+    /// Cancels a job of this worker, whether it runs or waits for a slot.
+    pub(super) fn cancel(self: &Arc<Self>, job: JobId) {
+        if self.runs.cancel(job, CancelReason::Cancelled) {
+            return;
+        }
+        // Its row carries the request, so that handing it back ends it.
+        if let Some(claimed) = self.slots.withdraw(job) {
+            let keep = self.shared.jobs.registry().get(&claimed.kind).map_or(Keep::DEFAULT, |def| def.spec.keep);
+            self.hand_back(claimed.fence, Duration::ZERO, keep);
+        }
+    }
+
+    /// Ends the incarnation: its runs are told before the lease ends, nothing is written any more. May be called from
+    /// any thread.
+    pub(super) fn lose(&self, why: &str) {
+        if self.lost.is_cancelled() {
+            return;
+        }
+        self.slots.close();
+        let runs = self.runs.cancel_all(CancelReason::LeaseLost);
+        self.closing.cancel();
+        self.lost.cancel();
+        tracing::error!(event = logged::LEASE_LOST, worker = self.id.0, runs, why, "the lease is lost");
+        let text = format!("worker {} lost its lease ({why}) and cancelled its {runs} runs", self.id.0);
+        self.shared.reporter.worker(code::WORKER_LOST, text);
+    }
+
+    /// Runs a future as one of this incarnation's tasks, until it is done or the worker is aborted.
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let aborted = self.shared.aborted.clone();
+        let task = async move {
+            aborted.run_until_cancelled_owned(task).await;
+        };
+        self.tasks.spawn_on(task, &self.runtime);
+    }
+}
+
+/// A slot of a queue, freed when dropped.
+struct Slot {
+    life: Arc<Life>,
+    queue: usize,
+    job: JobId,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.life.slots.release(self.queue, self.job);
+    }
+}
+
+/// A run's entry in the list of runs. One that is left without a settlement makes the worker look what it still holds.
+struct Entry {
+    life: Arc<Life>,
+    fence: Fence,
+    settled: bool,
+}
+
+impl Entry {
+    fn settled(mut self) {
+        self.settled = true;
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.life.runs.leave(self.fence);
+        if !self.settled {
+            self.life.unsure.store(true, Ordering::Relaxed);
+            self.life.slots.claimable.notify_one();
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Claims due jobs, runs them, and keeps its lease, from its start to its drain. Upstream: `driver`. Downstream: `execute`.
+//!
+//! A worker lives on through lost leases: each time it winds up, and begins anew as another incarnation.
+
+mod builder;
+mod drain;
+mod lease;
+mod life;
+mod plan;
+mod poller;
+mod rate;
+mod runs;
+mod slots;
+mod supervise;
+mod wake;
+
+pub use builder::WorkerBuilder;
+
+use crate::{
+    backoff::{Backoff, Growth},
+    client::Jobs,
+    ctx::States,
+    driver::{NewWorker, WorkerId},
+    error::Error,
+    logged,
+    report::Reporter,
+    upkeep,
+};
+use life::Life;
+use plan::Plan;
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use supervise::supervise;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// The waits between two tries to begin a new lease. The longest keeps the recovery after an outage within 10 s.
+const BEGIN: Backoff = Backoff::new(Growth::Exponential, Duration::from_millis(100), Duration::from_secs(5));
+
+/// A running worker. Dropping the handle does not stop it; it ends with its runtime at the latest.
+pub struct Worker(Arc<Shared>);
+
+/// What all incarnations of a worker share.
+struct Shared {
+    jobs: Jobs,
+    plan: Plan,
+    states: Arc<States>,
+    reporter: Reporter,
+    current: AtomicI64,
+    draining: CancellationToken,
+    /// Cancelled once a drain's grace shall end at once.
+    hurried: CancellationToken,
+    aborted: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl Shared {
+    fn new(jobs: Jobs, plan: Plan, states: Arc<States>, reporter: Reporter) -> Self {
+        Self {
+            jobs,
+            plan,
+            states,
+            reporter,
+            current: AtomicI64::new(0),
+            draining: CancellationToken::new(),
+            hurried: CancellationToken::new(),
+            aborted: CancellationToken::new(),
+            ended: CancellationToken::new(),
+        }
+    }
+
+    /// Begins a lease. Answers with it a moment that lies before its beginning.
+    async fn begin(&self) -> Result<(WorkerId, Instant), Error> {
+        let began = Instant::now();
+        let worker = NewWorker {
+            name: self.plan.name.clone(),
+            lease: self.plan.lease,
+            queues: self.plan.queues.clone(),
+            kinds: self.plan.kinds.to_vec(),
+        };
+        let id = self.jobs.driver().start_worker(worker).await?;
+        self.current.store(id.0, Ordering::Relaxed);
+        Ok((id, began))
+    }
+
+    /// Begins a lease anew, however long the store is away; `None` if the worker is drained meanwhile.
+    async fn begin_anew(&self) -> Option<(WorkerId, Instant)> {
+        for failures in 1.. {
+            match self.draining.run_until_cancelled(self.begin()).await? {
+                Ok(begun) => return Some(begun),
+                Err(error) => {
+                    tracing::warn!(event = logged::WORKER_LOOP_FAILED, part = "beginning", failures, %error, "tried again");
+                }
+            }
+            let wait = BEGIN.jittered(failures, fastrand::f64());
+            self.draining.run_until_cancelled(tokio::time::sleep(wait)).await?;
+        }
+        None
+    }
+}
+
+impl Worker {
+    async fn start(shared: Arc<Shared>) -> Result<Self, Error> {
+        let mut begun = shared.begin().await?;
+        tell_what_was_found(&shared, begun.0);
+        let worker = Self(shared.clone());
+        tokio::spawn(async move {
+            let aborted = shared.aborted.clone();
+            let lives = async {
+                while live(&shared, begun).await == End::Lost {
+                    match shared.begin_anew().await {
+                        Some(next) => begun = next,
+                        None => break,
+                    }
+                }
+            };
+            aborted.run_until_cancelled(lives).await;
+            tracing::info!(event = logged::WORKER_STOPPED, "the worker has ended");
+            shared.ended.cancel();
+        });
+        Ok(worker)
+    }
+
+    /// The id of the current incarnation. It changes when a lease is lost.
+    #[must_use]
+    pub fn id(&self) -> WorkerId {
+        WorkerId(self.0.current.load(Ordering::Relaxed))
+    }
+
+    /// Stops claiming at once, hands back what has not begun, lets runs finish for the grace, hands the rest back
+    /// uncounted, and returns when all of it is written.
+    pub async fn drain(&self) {
+        self.0.draining.cancel();
+        self.wait().await;
+    }
+
+    /// Waits until the worker has ended.
+    pub async fn wait(&self) {
+        self.0.ended.cancelled().await;
+    }
+
+    /// Stops at once as a crash would: runs are dropped, nothing is handed back, the lease lapses by itself.
+    pub fn abort(&self) {
+        self.0.aborted.cancel();
+    }
+
+    /// Runs until SIGTERM or SIGINT (Ctrl-C where there are no signals), then drains. A second signal ends the grace.
+    pub async fn run_until_signal(self) {
+        let signalled = async {
+            signal().await;
+            self.0.draining.cancel();
+            signal().await;
+            self.0.hurried.cancel();
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = signalled => {}
+            () = self.wait() => {}
+        }
+    }
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Worker {} `{}`", self.id().0, self.0.plan.name)
+    }
+}
+
+/// How an incarnation ended.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Drained,
+    Lost,
+}
+
+/// Lives one incarnation to its end.
+async fn live(shared: &Arc<Shared>, (id, began): (WorkerId, Instant)) -> End {
+    let (life, pipeline) = Life::new(shared, id);
+    let pipeline = tokio::spawn(pipeline.run());
+    let held = match lease::hold(&life, began) {
+        Ok(held) => held,
+        Err(error) => {
+            life.lose(&error.to_string());
+            return End::Lost;
+        }
+    };
+    let poller = background(&life, &life.lost, "poller", poller::poll);
+    background(&life, &life.ending, "dispatcher", |life| async {
+        life.dispatch().await;
+        Ok(())
+    });
+    background(&life, &life.ending, "listener", wake::listen);
+    background(&life, &life.closing, "lookout", |life| async move {
+        let queues = life.shared.plan.queue_names();
+        upkeep::lookout(life.driver(), &queues, &life.signals, |queue| life.slots.wake(queue)).await
+    });
+    background(&life, &life.closing, "promoter", |life| async move {
+        upkeep::promote(life.driver(), &life.signals, || life.slots.wake_all()).await
+    });
+    background(&life, &life.closing, "rescuer", |life| async move {
+        upkeep::rescue(life.driver(), &life.signals, || life.slots.wake_all()).await
+    });
+    background(&life, &life.closing, "purger", |life| async move { upkeep::purge(life.driver()).await });
+    tokio::select! {
+        biased;
+        () = life.lost.cancelled() => {
+            drain::wind_up(&life, held).await;
+            End::Lost
+        }
+        () = shared.draining.cancelled() => {
+            drain::drain(&life, poller, pipeline, held).await;
+            End::Drained
+        }
+    }
+}
+
+/// Runs a loop of the incarnation, supervised, until a token ends it.
+fn background<F>(
+    life: &Arc<Life>,
+    until: &CancellationToken,
+    name: &'static str,
+    run: impl Fn(Arc<Life>) -> F + Send + 'static,
+) -> JoinHandle<()>
+where
+    F: Future<Output = Result<(), Error>> + Send + 'static,
+{
+    let (life, until) = (life.clone(), until.clone());
+    let aborted = life.shared.aborted.clone();
+    tokio::spawn(async move {
+        let reporter = life.shared.reporter.clone();
+        let supervised = supervise(name, reporter, move || run(life.clone()));
+        tokio::select! {
+            () = supervised => {}
+            () = until.cancelled() => {}
+            () = aborted.cancelled() => {}
+        }
+    })
+}
+
+/// Logs the jobs that the registry found, by queue.
+fn tell_what_was_found(shared: &Shared, id: WorkerId) {
+    let mut by_queue: BTreeMap<&str, usize> = BTreeMap::new();
+    for kind in shared.plan.kinds.iter() {
+        *by_queue.entry(&kind.queue).or_default() += 1;
+    }
+    let found: Vec<String> = by_queue.iter().map(|(queue, kinds)| format!("{queue}: {kinds}")).collect();
+    let (worker, name, jobs, driver) = (id.0, &shared.plan.name, shared.plan.kinds.len(), shared.jobs.driver().name());
+    let queues = found.join(", ");
+    tracing::info!(event = logged::WORKER_STARTED, worker, name, driver, jobs, queues, "the worker runs");
+}
+
+/// Resolves at the next signal to end.
+async fn signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (term, int) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+        if let (Ok(mut term), Ok(mut int)) = (term, int) {
+            tokio::select! {
+                _ = term.recv() => {}
+                _ = int.recv() => {}
+            }
+            return;
+        }
+    }
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,230 @@
+//! Counts what each queue runs and holds what was claimed ahead. Upstream: `poller`. Downstream: `life`.
+
+use super::rate::Rate;
+use crate::{driver::Claimed, id::JobId};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::Notify;
+
+/// How many jobs one claim asks for at most, over all queues.
+const CLAIM: u32 = 2_000;
+/// How often a woken queue is looked at: the second look finds what became visible only after the first.
+const LOOKS: u8 = 2;
+
+/// The slots and buffers of a worker's queues.
+pub(super) struct Slots {
+    inner: Mutex<Inner>,
+    /// Told when a buffered job may be started.
+    pub(super) startable: Notify,
+    /// Told when a claim may be worth it.
+    pub(super) claimable: Notify,
+}
+
+struct Inner {
+    closed: bool,
+    queues: Vec<Queue>,
+    by_name: HashMap<String, usize>,
+    last_life: Option<JobId>,
+}
+
+struct Queue {
+    name: String,
+    limit: u32,
+    running: u32,
+    buffer: VecDeque<Claimed>,
+    looks: u8,
+    wakes: u64,
+    rate: Rate,
+}
+
+/// What a claim shall ask for, and what is needed to judge its answer.
+pub(super) struct Demand {
+    asked: Vec<(usize, u32, u64)>,
+    pub(super) queues: Vec<(String, u32)>,
+}
+
+/// What became of a claimed job that was offered.
+pub(super) enum Admitted {
+    /// It stands in the buffer.
+    Yes,
+    /// The worker drains, or does not serve the queue.
+    Closed(Box<Claimed>),
+    /// Another job on its last life runs here.
+    Isolated(Box<Claimed>),
+}
+
+impl Slots {
+    /// The slots of the given queues, each with its concurrency. `prefetch` fixes how many jobs a queue holds ahead;
+    /// without it the queue's own pace says.
+    pub(super) fn new(queues: &[(String, u32)], prefetch: Option<u32>) -> Self {
+        let queues: Vec<Queue> = queues
+            .iter()
+            .map(|(name, limit)| Queue {
+                name: name.clone(),
+                limit: *limit,
+                running: 0,
+                buffer: VecDeque::new(),
+                looks: LOOKS,
+                wakes: 0,
+                rate: Rate::new(prefetch),
+            })
+            .collect();
+        let by_name = queues.iter().enumerate().map(|(index, queue)| (queue.name.clone(), index)).collect();
+        Self {
+            inner: Mutex::new(Inner { closed: false, queues, by_name, last_life: None }),
+            startable: Notify::new(),
+            claimable: Notify::new(),
+        }
+    }
+
+    /// Notes that a queue may have work.
+    pub(super) fn wake(&self, queue: &str) {
+        let mut inner = self.lock();
+        if let Some(index) = inner.by_name.get(queue).copied() {
+            inner.queues[index].wake();
+        }
+        drop(inner);
+        self.claimable.notify_one();
+    }
+
+    /// Notes that every queue may have work.
+    pub(super) fn wake_all(&self) {
+        self.lock().queues.iter_mut().for_each(Queue::wake);
+        self.claimable.notify_one();
+    }
+
+    /// What to claim now; `None` if there is nothing to ask for.
+    pub(super) fn demand(&self) -> Option<Demand> {
+        let mut inner = self.lock();
+        if inner.closed {
+            return None;
+        }
+        let mut left = CLAIM;
+        let mut demand = Demand { asked: Vec::new(), queues: Vec::new() };
+        for (index, queue) in inner.queues.iter_mut().enumerate() {
+            let room = queue.room().min(left);
+            if queue.looks > 0 && room > 0 {
+                left -= room;
+                demand.asked.push((index, room, queue.wakes));
+                demand.queues.push((queue.name.clone(), room));
+            }
+        }
+        (!demand.asked.is_empty()).then_some(demand)
+    }
+
+    /// Judges a claim's answer: a queue that gave all it was asked for is looked at again, one that gave less has one
+    /// look less, unless it was woken meanwhile. Answers whether one gave less.
+    pub(super) fn answered(&self, demand: &Demand, claimed: &[Claimed]) -> bool {
+        let mut inner = self.lock();
+        let mut short = false;
+        for (index, room, wakes) in &demand.asked {
+            let queue = &mut inner.queues[*index];
+            let got = claimed.iter().filter(|job| job.queue == queue.name).count() as u32;
+            if got < *room {
+                short = true;
+                if queue.wakes == *wakes {
+                    queue.looks = queue.looks.saturating_sub(1);
+                }
+            }
+        }
+        short
+    }
+
+    /// Takes a claimed job into its queue's buffer. `last_life` says that its next crash quarantines it: a worker keeps
+    /// one such job at a time.
+    pub(super) fn admit(&self, claimed: Claimed, last_life: bool) -> Admitted {
+        let mut inner = self.lock();
+        let index = inner.by_name.get(&claimed.queue).copied();
+        let Some(index) = index.filter(|_| !inner.closed) else { return Admitted::Closed(Box::new(claimed)) };
+        if last_life {
+            if inner.last_life.is_some() {
+                return Admitted::Isolated(Box::new(claimed));
+            }
+            inner.last_life = Some(claimed.fence.job);
+        }
+        inner.queues[index].buffer.push_back(claimed);
+        drop(inner);
+        self.startable.notify_one();
+        Admitted::Yes
+    }
+
+    /// Takes the buffered jobs that a slot is free for, each with its queue's number.
+    pub(super) fn start(&self) -> Vec<(usize, Claimed)> {
+        let mut inner = self.lock();
+        let mut started = Vec::new();
+        for (index, queue) in inner.queues.iter_mut().enumerate() {
+            while queue.running < queue.limit
+                && let Some(claimed) = queue.buffer.pop_front()
+            {
+                queue.running += 1;
+                queue.rate.started();
+                started.push((index, claimed));
+            }
+        }
+        started
+    }
+
+    /// Frees the slot of a job whose body has ended.
+    pub(super) fn release(&self, index: usize, job: JobId) {
+        let mut inner = self.lock();
+        inner.queues[index].running -= 1;
+        if inner.last_life == Some(job) {
+            inner.last_life = None;
+        }
+        drop(inner);
+        self.startable.notify_one();
+        self.claimable.notify_one();
+    }
+
+    /// Takes a job that has not begun out of its buffer.
+    pub(super) fn withdraw(&self, job: JobId) -> Option<Claimed> {
+        let mut inner = self.lock();
+        let withdrawn = inner.queues.iter_mut().find_map(|queue| {
+            let at = queue.buffer.iter().position(|claimed| claimed.fence.job == job)?;
+            queue.buffer.remove(at)
+        });
+        if withdrawn.is_some() && inner.last_life == Some(job) {
+            inner.last_life = None;
+        }
+        withdrawn
+    }
+
+    /// Whether a job waits in a buffer.
+    pub(super) fn holds(&self, job: JobId) -> bool {
+        self.lock().queues.iter().any(|queue| queue.buffer.iter().any(|claimed| claimed.fence.job == job))
+    }
+
+    /// Starts nothing any more, and gives out what has not begun.
+    pub(super) fn close(&self) -> Vec<Claimed> {
+        let mut inner = self.lock();
+        inner.closed = true;
+        let unstarted = inner.queues.iter_mut().flat_map(|queue| queue.buffer.drain(..)).collect();
+        drop(inner);
+        self.claimable.notify_one();
+        unstarted
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    fn wake(&mut self) {
+        self.looks = LOOKS;
+        self.wakes += 1;
+    }
+
+    /// How many jobs there is room for: the free slots and what is held ahead, once half of that is gone.
+    fn room(&mut self) -> u32 {
+        let ahead = self.rate.ahead();
+        let buffered = self.buffer.len() as u32;
+        let free = self.limit - self.running;
+        if free <= buffered && buffered > ahead / 2 {
+            return 0;
+        }
+        (free + ahead).saturating_sub(buffered)
+    }
+}
