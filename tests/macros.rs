@@ -3,5 +3,6 @@
 mod macros {
     mod declares;
     mod hygiene;
+    mod job_error;
     mod lints;
 }

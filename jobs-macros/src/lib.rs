@@ -8,6 +8,7 @@ mod expand;
 mod fallback;
 mod item;
 mod job;
+mod job_error;
 mod outline;
 mod signature;
 mod validate;
@@ -18,4 +19,10 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
     job::job(args.into(), item.into()).into()
+}
+
+/// Says of an error type what its values ask for.
+#[proc_macro_derive(JobError, attributes(job_error))]
+pub fn job_error(input: TokenStream) -> TokenStream {
+    job_error::job_error(input.into()).into()
 }

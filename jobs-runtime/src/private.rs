@@ -69,6 +69,50 @@ pub const fn max_attempts(attempts: u32) -> u32 {
 /// The attempts and waits of a job that declares none.
 pub const DEFAULT_RETRY: Retry = JobSpec::new("_").retry;
 
+/// The name of a code that an error type declares: `X_<AREA>_<WHAT>`, none of this library's own.
+///
+/// # Panics
+/// In a `const` context, at compile time, if it is not.
+#[must_use]
+#[track_caller]
+pub const fn declared_code(name: &'static str) -> &'static str {
+    assert!(
+        code::is_name(name),
+        "a code is written X_<AREA>_<WHAT> in A-Z, 0-9 and `_`, at most 100 bytes, such as \"X_CARD_DECLINED\""
+    );
+    assert!(!code::is_own(name), "this code is one of the library's own: choose another");
+    name
+}
+
+/// How long an error asks to wait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no time to wait",
+    label = "not a `Duration` or an `Option` of one",
+    note = "`retry = after(..)` takes a text such as \"30s\", or an expression over the fields that is a `Duration`"
+)]
+pub trait Wait {
+    /// A fixed wait, or the job's backoff where the error does not know one.
+    fn verdict(&self) -> Verdict;
+}
+
+impl Wait for Duration {
+    fn verdict(&self) -> Verdict {
+        Verdict::After(*self)
+    }
+}
+
+impl<T: Wait> Wait for Option<T> {
+    fn verdict(&self) -> Verdict {
+        self.as_ref().map_or(Verdict::Backoff, Wait::verdict)
+    }
+}
+
+impl<T: Wait + ?Sized> Wait for &T {
+    fn verdict(&self) -> Verdict {
+        (**self).verdict()
+    }
+}
+
 /// What the fn of a job returns, seen through type aliases.
 #[diagnostic::on_unimplemented(
     message = "the fn of a job must return a `Result`, not `{Self}`",

@@ -20,5 +20,9 @@ pub(crate) use proxy::{Fault, Proxy};
 
 /// Gives a database the current schema.
 async fn migrate(url: &str) {
-    let _ = url;
+    use jobs::driver::{Driver, Migrate, pg::Pg};
+    let driver = Pg::connect(url).await.expect("the driver connects");
+    driver.migrate(Migrate::ApplyAll).await.expect("the schema is made");
+    // A database that is connected to cannot become a template.
+    driver.pool().close().await;
 }

@@ -2,7 +2,7 @@
 
 mod retry;
 mod unique;
-mod value;
+pub(crate) mod value;
 mod written;
 
 use crate::errors::Errors;

@@ -4,7 +4,7 @@ use super::written::{Form, Written};
 use syn::{Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Path};
 
 /// Any value: a literal, a constant, an expression.
-pub(super) fn expr(option: Written, takes: &str) -> syn::Result<Expr> {
+pub(crate) fn expr(option: Written, takes: &str) -> syn::Result<Expr> {
     match option.form {
         Form::Value(value) => Ok(*value),
         _ => Err(wrong(&option, takes)),
@@ -12,7 +12,7 @@ pub(super) fn expr(option: Written, takes: &str) -> syn::Result<Expr> {
 }
 
 /// A text literal.
-pub(super) fn text(option: Written, takes: &str) -> syn::Result<LitStr> {
+pub(crate) fn text(option: Written, takes: &str) -> syn::Result<LitStr> {
     match &option.form {
         Form::Value(value) => literal_text(value).ok_or_else(|| wrong(&option, takes)),
         _ => Err(wrong(&option, takes)),
@@ -20,7 +20,7 @@ pub(super) fn text(option: Written, takes: &str) -> syn::Result<LitStr> {
 }
 
 /// The path of a job, a fn or a crate.
-pub(super) fn path(option: Written, takes: &str) -> syn::Result<Path> {
+pub(crate) fn path(option: Written, takes: &str) -> syn::Result<Path> {
     match &option.form {
         Form::Value(value) => as_path(value).cloned().ok_or_else(|| wrong(&option, takes)),
         _ => Err(wrong(&option, takes)),
@@ -28,7 +28,7 @@ pub(super) fn path(option: Written, takes: &str) -> syn::Result<Path> {
 }
 
 /// One word.
-pub(super) fn word(option: Written, takes: &str) -> syn::Result<Ident> {
+pub(crate) fn word(option: Written, takes: &str) -> syn::Result<Ident> {
     match &option.form {
         Form::Value(value) => as_word(value).cloned().ok_or_else(|| wrong(&option, takes)),
         _ => Err(wrong(&option, takes)),
@@ -36,7 +36,7 @@ pub(super) fn word(option: Written, takes: &str) -> syn::Result<Ident> {
 }
 
 /// A bare name.
-pub(super) fn flag(option: &Written, takes: &str) -> syn::Result<()> {
+pub(crate) fn flag(option: &Written, takes: &str) -> syn::Result<()> {
     match option.form {
         Form::Flag => Ok(()),
         _ => Err(wrong(option, takes)),
@@ -44,17 +44,17 @@ pub(super) fn flag(option: &Written, takes: &str) -> syn::Result<()> {
 }
 
 /// The error of a value of the wrong kind.
-pub(super) fn wrong(option: &Written, takes: &str) -> syn::Error {
+pub(crate) fn wrong(option: &Written, takes: &str) -> syn::Error {
     syn::Error::new(option.span(), format!("`{}` is written {takes}", option.word()))
 }
 
 /// The word that a value consists of.
-pub(super) fn as_word(value: &Expr) -> Option<&Ident> {
+pub(crate) fn as_word(value: &Expr) -> Option<&Ident> {
     as_path(value).and_then(Path::get_ident)
 }
 
 /// The path that a value consists of.
-pub(super) fn as_path(value: &Expr) -> Option<&Path> {
+pub(crate) fn as_path(value: &Expr) -> Option<&Path> {
     match value {
         Expr::Path(ExprPath { attrs, qself: None, path }) if attrs.is_empty() => Some(path),
         _ => None,
@@ -62,7 +62,7 @@ pub(super) fn as_path(value: &Expr) -> Option<&Path> {
 }
 
 /// The text literal that a value consists of.
-pub(super) fn literal_text(value: &Expr) -> Option<LitStr> {
+pub(crate) fn literal_text(value: &Expr) -> Option<LitStr> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,

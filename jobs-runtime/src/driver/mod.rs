@@ -3,6 +3,8 @@
 //! One object-safe trait, one params struct per call. The same conformance suite runs against every driver.
 
 mod memory;
+#[cfg(feature = "pg")]
+pub mod pg;
 mod types;
 
 pub use memory::{Memory, Transaction as MemoryTx};

@@ -33,6 +33,47 @@ impl fmt::Display for Code {
     }
 }
 
+/// Whether a text is written as a code is: `X_<AREA>_<WHAT>` in `A-Z`, `0-9` and `_`, at most 100 bytes.
+#[must_use]
+pub const fn is_name(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.len() > 100 || bytes.len() < 5 || bytes[0] != b'X' || bytes[1] != b'_' || bytes[bytes.len() - 1] == b'_' {
+        return false;
+    }
+    let mut words = 1;
+    let mut at = 2;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'A'..=b'Z' | b'0'..=b'9' => {}
+            b'_' if bytes[at - 1] != b'_' => words += 1,
+            _ => return false,
+        }
+        at += 1;
+    }
+    words >= 2
+}
+
+/// Whether a code is one of this library's own.
+#[must_use]
+pub const fn is_own(name: &str) -> bool {
+    let mut at = 0;
+    while at < ALL.len() {
+        if same(ALL[at].name.as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    a.len() == b.len() && at == a.len()
+}
+
 macro_rules! codes {
     ($($constant:ident = $name:literal, $title:literal, $fix:literal;)*) => {
         $(
@@ -95,6 +136,7 @@ codes! {
     SCHEMA_MISSING = "X_SCHEMA_MISSING", "the database holds no tables of ours", "run the migrations: `jobs.migrate(Migrate::ApplyAll)`";
     SCHEMA_NEWER = "X_SCHEMA_NEWER", "the database's tables are of a newer version of this library", "deploy the newer version";
     SCHEMA_OLDER = "X_SCHEMA_OLDER", "the database's tables are of an older version of this library", "run the migrations: `jobs.migrate(Migrate::ApplyAll)`";
+    STORE_CONFIG_INVALID = "X_STORE_CONFIG_INVALID", "a store's configuration breaks a rule", "correct the setting that the message names";
     STORE_FAILED = "X_STORE_FAILED", "the store refused a statement", "read the cause; report it if it names our own tables";
     STORE_UNAVAILABLE = "X_STORE_UNAVAILABLE", "the store cannot be reached or does not answer", "try again later; check the connection settings";
     TRANSACTION_FOREIGN = "X_TRANSACTION_FOREIGN", "a transaction of another kind of store was passed", "pass a transaction of the driver that the jobs use";

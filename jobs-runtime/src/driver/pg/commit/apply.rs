@@ -1,0 +1,259 @@
+//! Sends a round's statements. Upstream: `rounds`. Downstream: the database.
+
+use super::{
+    Answers,
+    rounds::{Items, Round},
+};
+use crate::{
+    driver::{
+        Finish, NewJob, Progress, Reschedule, WorkerId, Written,
+        pg::{Pg, enqueue, rows::stop_text},
+    },
+    failure::RecordedFailure,
+    spec::{Keep, OnConflict},
+    state::State,
+};
+use sqlx::{Connection, PgConnection, Row};
+use std::collections::{HashMap, HashSet};
+use uuid::Uuid;
+
+/// Applies a round as a whole: in one statement where one suffices, else in one transaction.
+pub(super) async fn apply(pg: &Pg, worker: WorkerId, round: &Round<'_>) -> Result<Answers, sqlx::Error> {
+    let mut connection = pg.own().acquire().await?;
+    let kinds = [round.progress.is_empty(), round.finish.is_empty(), round.reschedule.is_empty()];
+    let alone = kinds.iter().filter(|empty| !**empty).count() == 1;
+    if alone && round.finish.iter().all(|(_, _, finish)| finish.follow_up.is_none()) {
+        return statements(pg, worker, round, &mut connection).await;
+    }
+    let mut tx = connection.begin().await?;
+    let answers = statements(pg, worker, round, &mut tx).await?;
+    tx.commit().await?;
+    Ok(answers)
+}
+
+async fn statements(
+    pg: &Pg,
+    worker: WorkerId,
+    round: &Round<'_>,
+    connection: &mut PgConnection,
+) -> Result<Answers, sqlx::Error> {
+    let mut answers = Answers::with_capacity(round.len());
+    if !round.progress.is_empty() {
+        progress(pg, worker, &round.progress, connection, &mut answers).await?;
+    }
+    if !round.finish.is_empty() {
+        finish(pg, worker, &round.finish, connection, &mut answers).await?;
+    }
+    if !round.reschedule.is_empty() {
+        reschedule(pg, worker, &round.reschedule, connection, &mut answers).await?;
+    }
+    Ok(answers)
+}
+
+async fn progress(
+    pg: &Pg,
+    worker: WorkerId,
+    items: &Items<'_, Progress>,
+    connection: &mut PgConnection,
+    answers: &mut Answers,
+) -> Result<(), sqlx::Error> {
+    let fences = Fences::of(items);
+    let texts: Result<Vec<_>, _> = items.iter().map(|(_, _, progress)| serde_json::to_string(progress)).collect();
+    let landed = sqlx::query_scalar::<_, Uuid>(pg.sql.progress.clone())
+        .bind(worker.0)
+        .bind(&fences.jobs)
+        .bind(&fences.attempts)
+        .bind(&fences.tokens)
+        .bind(texts.map_err(|error| sqlx::Error::Encode(error.into()))?)
+        .fetch_all(connection)
+        .await?;
+    let landed: HashSet<_> = landed.into_iter().collect();
+    answers.extend(items.iter().map(|(place, fence, _)| (*place, answer(landed.contains(&fence.job.0)))));
+    Ok(())
+}
+
+async fn finish(
+    pg: &Pg,
+    worker: WorkerId,
+    items: &Items<'_, Finish>,
+    connection: &mut PgConnection,
+    answers: &mut Answers,
+) -> Result<(), sqlx::Error> {
+    let landed: HashSet<Uuid> = match plain_completions(items) {
+        Some(keep) => complete(pg, worker, items, keep, connection).await?,
+        None => finish_any(pg, worker, items, connection).await?,
+    }
+    .into_iter()
+    .collect();
+    let follow_ups: Vec<_> = items
+        .iter()
+        .filter(|(_, fence, _)| landed.contains(&fence.job.0))
+        .filter_map(|(_, _, finish)| finish.follow_up.as_deref())
+        .map(follow_up)
+        .collect();
+    enqueue::all(pg, connection, &follow_ups).await.map_err(enqueue::Refusal::into_sql)?;
+    answers.extend(items.iter().map(|(place, fence, _)| (*place, answer(landed.contains(&fence.job.0)))));
+    Ok(())
+}
+
+/// A follow-up never fails the finish that it belongs to: a key that is taken means that the job exists.
+fn follow_up(job: &NewJob) -> NewJob {
+    let mut job = job.clone();
+    if let Some(unique) = &mut job.unique {
+        unique.on_conflict = OnConflict::Existing;
+    }
+    job
+}
+
+/// How long all items are kept, if all are completions without an output that are kept equally long.
+fn plain_completions(items: &Items<'_, Finish>) -> Option<Keep> {
+    let keep = items.first()?.2.keep;
+    let plain = |finish: &Finish| {
+        finish.state == State::Completed && finish.output.is_none() && finish.failure.is_none() && finish.keep == keep
+    };
+    items.iter().all(|(_, _, finish)| plain(finish)).then_some(keep)
+}
+
+async fn complete(
+    pg: &Pg,
+    worker: WorkerId,
+    items: &Items<'_, Finish>,
+    keep: Keep,
+    connection: &mut PgConnection,
+) -> Result<Vec<Uuid>, sqlx::Error> {
+    let fences = Fences::of(items);
+    sqlx::query_scalar(pg.sql.complete.clone())
+        .bind(worker.0)
+        .bind(&fences.jobs)
+        .bind(&fences.attempts)
+        .bind(&fences.tokens)
+        .bind(seconds(keep))
+        .fetch_all(connection)
+        .await
+}
+
+async fn finish_any(
+    pg: &Pg,
+    worker: WorkerId,
+    items: &Items<'_, Finish>,
+    connection: &mut PgConnection,
+) -> Result<Vec<Uuid>, sqlx::Error> {
+    let fences = Fences::of(items);
+    let failures = Failures::of(items.iter().map(|(_, _, finish)| finish.failure.as_ref()));
+    let states: Vec<_> = items.iter().map(|(_, _, finish)| finish.state as i16).collect();
+    let outputs: Vec<_> =
+        items.iter().map(|(_, _, finish)| finish.output.as_ref().map(|output| output.as_str())).collect();
+    let keeps: Vec<_> = items.iter().map(|(_, _, finish)| seconds(finish.keep)).collect();
+    sqlx::query_scalar(pg.sql.finish.clone())
+        .bind(worker.0)
+        .bind(&fences.jobs)
+        .bind(&fences.attempts)
+        .bind(&fences.tokens)
+        .bind(states)
+        .bind(outputs)
+        .bind(&failures.codes)
+        .bind(&failures.texts)
+        .bind(&failures.fixes)
+        .bind(&failures.stops)
+        .bind(keeps)
+        .fetch_all(connection)
+        .await
+}
+
+async fn reschedule(
+    pg: &Pg,
+    worker: WorkerId,
+    items: &Items<'_, Reschedule>,
+    connection: &mut PgConnection,
+    answers: &mut Answers,
+) -> Result<(), sqlx::Error> {
+    let fences = Fences::of(items);
+    let failures = Failures::of(items.iter().map(|(_, _, change)| change.failure.as_ref()));
+    let attempts: Vec<_> = items.iter().map(|(_, _, change)| saturate(change.attempt)).collect();
+    let delays: Vec<_> = items.iter().map(|(_, _, change)| change.delay.as_secs_f64()).collect();
+    let failed: Vec<_> = items.iter().map(|(_, _, change)| change.failure.is_some()).collect();
+    let keeps: Vec<_> = items.iter().map(|(_, _, change)| seconds(change.keep)).collect();
+    let rows = sqlx::query(pg.sql.reschedule.clone())
+        .bind(worker.0)
+        .bind(&fences.jobs)
+        .bind(&fences.attempts)
+        .bind(&fences.tokens)
+        .bind(attempts)
+        .bind(delays)
+        .bind(failed)
+        .bind(&failures.codes)
+        .bind(&failures.texts)
+        .bind(&failures.fixes)
+        .bind(&failures.stops)
+        .bind(keeps)
+        .bind(&pg.channel)
+        .fetch_all(connection)
+        .await?;
+    let mut landed = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        landed.insert(row.try_get::<Uuid, _>(0)?, row.try_get::<bool, _>(1)?);
+    }
+    answers.extend(items.iter().map(|(place, fence, _)| {
+        let written = match landed.get(&fence.job.0) {
+            Some(true) => Written::Cancelled,
+            Some(false) => Written::Landed,
+            None => Written::Stale,
+        };
+        (*place, written)
+    }));
+    Ok(())
+}
+
+fn answer(landed: bool) -> Written {
+    if landed { Written::Landed } else { Written::Stale }
+}
+
+fn seconds(keep: Keep) -> Option<f64> {
+    match keep {
+        Keep::None => None,
+        Keep::For(period) => Some(period.as_secs_f64()),
+    }
+}
+
+fn saturate(attempt: u32) -> i32 {
+    i32::try_from(attempt).unwrap_or(i32::MAX)
+}
+
+/// The fences, one array each.
+struct Fences {
+    jobs: Vec<Uuid>,
+    attempts: Vec<i32>,
+    tokens: Vec<i64>,
+}
+
+impl Fences {
+    fn of<C>(items: &Items<'_, C>) -> Self {
+        Self {
+            jobs: items.iter().map(|(_, fence, _)| fence.job.0).collect(),
+            attempts: items.iter().map(|(_, fence, _)| saturate(fence.attempt)).collect(),
+            tokens: items.iter().map(|(_, fence, _)| fence.token.0).collect(),
+        }
+    }
+}
+
+/// The failures, one array per column.
+#[derive(Default)]
+struct Failures<'w> {
+    codes: Vec<Option<&'w str>>,
+    texts: Vec<Option<&'w str>>,
+    fixes: Vec<Option<&'w str>>,
+    stops: Vec<Option<&'static str>>,
+}
+
+impl<'w> Failures<'w> {
+    fn of(failures: impl Iterator<Item = Option<&'w RecordedFailure>>) -> Self {
+        let mut columns = Self::default();
+        for failure in failures {
+            columns.codes.push(failure.map(|failure| failure.code.as_str()));
+            columns.texts.push(failure.map(|failure| failure.operator.as_str()));
+            columns.fixes.push(failure.and_then(|failure| failure.caller_fix.as_deref()));
+            columns.stops.push(failure.and_then(|failure| failure.stop).map(stop_text));
+        }
+        columns
+    }
+}

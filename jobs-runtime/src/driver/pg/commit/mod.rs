@@ -1,0 +1,42 @@
+//! Applies a worker's writes under their fences, one set-based statement per kind of change.
+//! Upstream: `commit`. Downstream: `rounds`, `apply`.
+
+mod apply;
+mod rounds;
+
+use super::{Pg, fault};
+use crate::{
+    driver::{WorkerId, Write, Written},
+    error::Error,
+};
+use rounds::Round;
+use std::collections::HashMap;
+
+/// What became of the items of a batch, by place.
+type Answers = HashMap<usize, Written>;
+
+pub(super) async fn commit(pg: &Pg, worker: WorkerId, writes: &[Write]) -> Result<Vec<Written>, Error> {
+    let mut answers = Answers::with_capacity(writes.len());
+    for round in rounds::split(writes) {
+        land(pg, worker, round, &mut answers).await?;
+    }
+    Ok((0..writes.len()).map(|place| answers.remove(&place).unwrap_or(Written::Stale)).collect())
+}
+
+/// Lands a round. If the fault of one item stops it, its halves are tried apart, down to the single item.
+async fn land(pg: &Pg, worker: WorkerId, round: Round<'_>, answers: &mut Answers) -> Result<(), Error> {
+    let mut pending = vec![round];
+    while let Some(round) = pending.pop() {
+        match apply::apply(pg, worker, &round).await {
+            Ok(landed) => answers.extend(landed),
+            Err(error) if fault::is_of_item(&error) => match round.halve() {
+                Ok((first, second)) => pending.extend([second, first]),
+                Err(place) => {
+                    answers.insert(place, Written::Refused(fault::store("write about a job")(error)));
+                }
+            },
+            Err(error) => return Err(fault::store("write about jobs")(error)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Writes new jobs: one statement for one or many, with or without unique keys, in the caller's transaction or not.
+//! Upstream: `enqueue`. Downstream: `columns`.
+
+use super::{Pg, fault, new_jobs::NewJobs, rows::Columns};
+use crate::{
+    driver::{Enqueued, NewJob, Start, Tx},
+    error::{Error, code},
+    id::JobId,
+    spec::OnConflict,
+    state::State,
+};
+use chrono::Utc;
+use sqlx::{Connection, PgConnection, postgres::PgRow};
+
+/// How many jobs a statement carries at most, and how many bytes of payload: far below the protocol's limit of 1 GiB.
+const MAX_ROWS: usize = 5_000;
+const MAX_BYTES: usize = 32 << 20;
+/// How often a statement that lost against a concurrent one is sent again.
+const MAX_CONFLICTS: u32 = 5;
+
+pub(super) async fn enqueue(pg: &Pg, jobs: &[NewJob], tx: Option<Tx<'_>>) -> Result<Vec<Enqueued>, Error> {
+    if let Some(tx) = tx {
+        let connection = tx.downcast::<PgConnection>().ok_or_else(|| {
+            Error::new(code::TRANSACTION_FOREIGN, "the transaction that was passed is not one of Postgres")
+        })?;
+        return all(pg, connection, jobs).await.map_err(Refusal::into_error);
+    }
+    let mut conflicts = 0;
+    loop {
+        match apart(pg, jobs).await {
+            Err(Refusal::Sql(error)) if fault::is_conflict(&error) && conflicts < MAX_CONFLICTS => conflicts += 1,
+            answer => return answer.map_err(Refusal::into_error),
+        }
+    }
+}
+
+async fn apart(pg: &Pg, jobs: &[NewJob]) -> Result<Vec<Enqueued>, Refusal> {
+    let mut connection = pg.pool.acquire().await?;
+    if chunk_len(jobs) == jobs.len() {
+        return one(pg, &mut connection, jobs, 0).await;
+    }
+    let mut tx = connection.begin().await?;
+    let answers = all(pg, &mut tx, jobs).await?;
+    tx.commit().await?;
+    Ok(answers)
+}
+
+/// Writes jobs within a transaction that is open already.
+pub(super) async fn all(pg: &Pg, connection: &mut PgConnection, jobs: &[NewJob]) -> Result<Vec<Enqueued>, Refusal> {
+    let mut answers = Vec::with_capacity(jobs.len());
+    while answers.len() < jobs.len() {
+        let rest = &jobs[answers.len()..];
+        let chunk = &rest[..chunk_len(rest)];
+        answers.extend(one(pg, connection, chunk, answers.len()).await?);
+    }
+    Ok(answers)
+}
+
+/// How many of the jobs the next statement carries: at least one, whatever its size.
+fn chunk_len(jobs: &[NewJob]) -> usize {
+    let mut bytes = 0;
+    let fitting = jobs.iter().take(MAX_ROWS).take_while(|job| {
+        bytes += job.payload.as_str().len();
+        bytes <= MAX_BYTES
+    });
+    fitting.count().max(1).min(jobs.len())
+}
+
+/// Sends one statement. `first` is the place of its first job in the whole batch, for messages.
+async fn one(pg: &Pg, connection: &mut PgConnection, jobs: &[NewJob], first: usize) -> Result<Vec<Enqueued>, Refusal> {
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut answers: Vec<_> = jobs.iter().map(|job| Enqueued::Inserted { id: job.id }).collect();
+    let columns = NewJobs::of(jobs, first).map_err(Refusal::Ours)?;
+    if jobs.iter().all(|job| job.unique.is_none()) {
+        columns.bind(sqlx::query(pg.sql.enqueue.clone()), &pg.channel).execute(connection).await?;
+        return Ok(answers);
+    }
+    let query = columns.bind(sqlx::query(pg.sql.enqueue_unique.clone()), &pg.channel);
+    let rows = columns.bind_unique(query).fetch_all(connection).await?;
+    for row in &rows {
+        if let Some(conflict) = Conflict::read(row).map_err(Refusal::Ours)? {
+            let existing = conflict.answer(jobs, first).map_err(Refusal::Ours)?;
+            answers[conflict.index] = existing;
+        }
+    }
+    Ok(answers)
+}
+
+/// A unique key that was taken.
+struct Conflict {
+    index: usize,
+    holder: JobId,
+    state: Option<State>,
+    rejected: bool,
+}
+
+impl Conflict {
+    /// Reads a row; `None` from the one of nulls that stands for "no conflict".
+    fn read(row: &PgRow) -> Result<Option<Self>, Error> {
+        let mut columns = Columns::of(row);
+        let Some(ordinal) = columns.next::<Option<i64>>()? else { return Ok(None) };
+        Ok(Some(Self {
+            index: ordinal.unsigned_abs() as usize - 1,
+            holder: JobId(columns.next()?),
+            state: columns.state_or_null()?,
+            rejected: columns.next()?,
+        }))
+    }
+
+    fn answer(&self, jobs: &[NewJob], first: usize) -> Result<Enqueued, Error> {
+        let Some(job) = jobs.get(self.index) else {
+            return Err(Error::new(code::STORE_FAILED, "the database answered about a job that was not sent"));
+        };
+        if self.rejected {
+            let detail = format!("job {} holds the unique key of this `{}`", self.holder, job.kind);
+            return Err(Error::new(code::JOB_DUPLICATE, detail).at_index(first + self.index));
+        }
+        debug_assert!(job.unique.is_some_and(|unique| unique.on_conflict == OnConflict::Existing));
+        Ok(Enqueued::Existing { id: self.holder, state: self.state.or_else(|| state_in_batch(jobs, self.holder)) })
+    }
+}
+
+/// The state of a job that this batch itself inserts.
+fn state_in_batch(jobs: &[NewJob], id: JobId) -> Option<State> {
+    let job = jobs.iter().find(|job| job.id == id)?;
+    let waits = match job.start {
+        Start::Now => false,
+        Start::After(delay) => !delay.is_zero(),
+        Start::At(time) => time > Utc::now(),
+    };
+    Some(if waits { State::Delayed } else { State::Ready })
+}
+
+/// A failure that may still have to be looked at as SQL.
+pub(super) enum Refusal {
+    Sql(sqlx::Error),
+    Ours(Error),
+}
+
+impl From<sqlx::Error> for Refusal {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl Refusal {
+    /// The failure as one of SQL: our own refusals are of an item's values.
+    pub(super) fn into_sql(self) -> sqlx::Error {
+        match self {
+            Self::Sql(error) => error,
+            Self::Ours(error) => sqlx::Error::Encode(error.into()),
+        }
+    }
+
+    fn into_error(self) -> Error {
+        match self {
+            Self::Sql(error) => fault::store("write new jobs")(error),
+            Self::Ours(error) => error,
+        }
+    }
+}

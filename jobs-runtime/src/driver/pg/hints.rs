@@ -1,0 +1,189 @@
+//! Listens for hints on a connection of its own and proves by probes that they arrive.
+//! Upstream: enqueues, promotions, cancels. Downstream: `worker`.
+//!
+//! A listener can be dead without knowing: behind a pooler that shares server connections, or on a socket whose other
+//! end has gone. So it counts as live only while its own probe, sent on another connection, comes back.
+
+use super::{Pg, fault};
+use crate::{
+    driver::{Hint, Hints, WorkerId},
+    error::Error,
+    id::JobId,
+};
+use futures_util::future::BoxFuture;
+use sqlx::{
+    PgPool, SqlStr,
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+};
+use std::{
+    collections::HashSet,
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{
+    sync::mpsc,
+    task::{JoinHandle, JoinSet},
+    time::{Instant, interval_at, sleep},
+};
+
+/// How often a probe is sent. One that has not come back by the next ends the connection.
+const PROBE: Duration = Duration::from_secs(10);
+/// The waits between connections: from, to.
+const RECONNECT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
+/// How many hints wait to be read. When more come, one `All` stands for those that were dropped.
+const BUFFER: usize = 256;
+/// The longest payload of ours: a letter and a queue's name, or a letter, a worker and a job.
+const MAX_PAYLOAD: usize = 128;
+
+struct Subscription {
+    hints: mpsc::Receiver<Hint>,
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    live: AtomicBool,
+    overflowed: AtomicBool,
+}
+
+pub(super) async fn open(pg: &Pg, worker: WorkerId, queues: Vec<String>) -> Result<Box<dyn Hints>, Error> {
+    let (sender, hints) = mpsc::channel(BUFFER);
+    let shared = Arc::new(Shared::default());
+    let listener = Listener {
+        options: pg.connect_options("listen"),
+        own: pg.own().clone(),
+        notify: pg.sql.notify.clone(),
+        channel: pg.channel.clone(),
+        cancel_prefix: format!("c{}:", worker.0),
+        queues: queues.into_iter().collect(),
+        sender,
+        shared: Arc::clone(&shared),
+    };
+    Ok(Box::new(Subscription { hints, shared, task: tokio::spawn(listener.run()) }))
+}
+
+impl Hints for Subscription {
+    fn next(&mut self) -> BoxFuture<'_, Hint> {
+        Box::pin(async move {
+            if self.shared.overflowed.swap(false, Ordering::AcqRel) {
+                while self.hints.try_recv().is_ok() {}
+                return Hint::All;
+            }
+            match self.hints.recv().await {
+                Some(hint) => hint,
+                // The listener never ends by itself; if it was torn down with its runtime, no hint will come.
+                None => std::future::pending().await,
+            }
+        })
+    }
+
+    fn is_live(&self) -> bool {
+        self.shared.live.load(Ordering::Acquire) && !self.task.is_finished()
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+struct Listener {
+    options: PgConnectOptions,
+    own: PgPool,
+    notify: SqlStr,
+    channel: String,
+    cancel_prefix: String,
+    queues: HashSet<String>,
+    sender: mpsc::Sender<Hint>,
+    shared: Arc<Shared>,
+}
+
+impl Listener {
+    async fn run(self) {
+        let (mut wait, longest) = RECONNECT;
+        loop {
+            let (Err(error), was_live) = (self.listen().await, self.shared.live.swap(false, Ordering::AcqRel));
+            tracing::debug!(name: "jobs.hints.lost", error = %fault::store("listen for hints")(error), "hints are lost");
+            wait = if was_live { RECONNECT.0 } else { (wait * 2).min(longest) };
+            sleep(wait.mul_f64(0.5 + fastrand::f64())).await;
+        }
+    }
+
+    /// Listens until the connection is lost.
+    async fn listen(&self) -> Result<Infallible, sqlx::Error> {
+        // A pool of one: what sqlx's listener is made from.
+        let pool = PgPoolOptions::new()
+            .max_connections(1)
+            .max_lifetime(None)
+            .idle_timeout(None)
+            .acquire_timeout(PROBE)
+            .connect_lazy_with(self.options.clone());
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.eager_reconnect(false);
+        listener.listen(&self.channel).await?;
+        let mut probes = interval_at(Instant::now(), PROBE);
+        let mut sending = JoinSet::new();
+        let mut awaited: Option<String> = None;
+        loop {
+            tokio::select! {
+                received = listener.try_recv() => match received? {
+                    Some(message) if awaited.as_deref() == Some(message.payload()) => {
+                        awaited = None;
+                        if !self.shared.live.swap(true, Ordering::AcqRel) {
+                            // What came before the listener was proven may have been lost.
+                            self.tell(Hint::All);
+                        }
+                    }
+                    Some(message) => {
+                        if let Some(hint) = self.parse(message.payload()) {
+                            self.tell(hint);
+                        }
+                    }
+                    None => return Err(lost()),
+                },
+                _ = probes.tick() => {
+                    if awaited.is_some() {
+                        return Err(lost());
+                    }
+                    let probe = format!("p{:032x}", fastrand::u128(..));
+                    sending.abort_all();
+                    sending.spawn(send(self.own.clone(), self.notify.clone(), self.channel.clone(), probe.clone()));
+                    awaited = Some(probe);
+                }
+            }
+        }
+    }
+
+    fn tell(&self, hint: Hint) {
+        if self.sender.try_send(hint).is_err() {
+            self.shared.overflowed.store(true, Ordering::Release);
+        }
+    }
+
+    /// Reads a payload; `None` for what is not for this worker or not ours at all.
+    fn parse(&self, payload: &str) -> Option<Hint> {
+        if payload.len() > MAX_PAYLOAD {
+            return None;
+        }
+        if let Some(queue) = payload.strip_prefix('q') {
+            return self.queues.contains(queue).then(|| Hint::Queue(queue.to_owned()));
+        }
+        let job = payload.strip_prefix(&self.cancel_prefix)?;
+        job.parse::<JobId>().ok().map(Hint::Cancel)
+    }
+}
+
+/// Sends a probe. If that fails the probe does not come back, which is all there is to say.
+async fn send(own: PgPool, notify: SqlStr, channel: String, probe: String) {
+    let _ = sqlx::query(notify).bind(channel).bind(probe).execute(&own).await;
+}
+
+fn lost() -> sqlx::Error {
+    sqlx::Error::Io(std::io::ErrorKind::ConnectionAborted.into())
+}

@@ -1,0 +1,67 @@
+//! Renews a worker's lease on a connection of its own. Upstream: `worker`. Downstream: nothing.
+
+use super::{Pg, fault};
+use crate::{
+    driver::{LeaseSession, Renewed, WorkerId},
+    error::{Error, code},
+    id::JobId,
+};
+use futures_util::future::BoxFuture;
+use sqlx::{Connection, PgConnection, SqlStr, postgres::PgConnectOptions};
+use uuid::Uuid;
+
+/// A renewal that takes longer is better sent again: it is due every few seconds.
+const SETTINGS: &str = "SET search_path = pg_catalog; SET statement_timeout = '5s'; SET lock_timeout = '5s'";
+
+/// The session of one worker.
+pub(super) struct Session {
+    worker: WorkerId,
+    renew: SqlStr,
+    options: PgConnectOptions,
+    /// `None` after a fault: the next renewal connects anew.
+    connection: Option<PgConnection>,
+}
+
+pub(super) async fn open(pg: &Pg, worker: WorkerId) -> Result<Box<dyn LeaseSession>, Error> {
+    let mut session =
+        Session { worker, renew: pg.sql.renew.clone(), options: pg.connect_options("lease"), connection: None };
+    session.connect().await?;
+    Ok(Box::new(session))
+}
+
+impl LeaseSession for Session {
+    fn renew(&mut self) -> BoxFuture<'_, Result<Renewed, Error>> {
+        Box::pin(async move {
+            // A renewal that is dropped half-way leaves no connection behind whose answers are out of step.
+            let mut connection = match self.connection.take() {
+                Some(connection) => connection,
+                None => self.connect_new().await?,
+            };
+            let answer: Option<Vec<Uuid>> = sqlx::query_scalar(self.renew.clone())
+                .bind(self.worker.0)
+                .fetch_optional(&mut connection)
+                .await
+                .map_err(fault::store("renew a worker's lease"))?;
+            self.connection = Some(connection);
+            let Some(cancel) = answer else {
+                let detail = format!("the lease of worker {} has lapsed or was ended", self.worker.0);
+                return Err(Error::new(code::WORKER_LOST, detail));
+            };
+            Ok(Renewed { cancel: cancel.into_iter().map(JobId).collect() })
+        })
+    }
+}
+
+impl Session {
+    async fn connect(&mut self) -> Result<(), Error> {
+        self.connection = Some(self.connect_new().await?);
+        Ok(())
+    }
+
+    async fn connect_new(&self) -> Result<PgConnection, Error> {
+        let doing = || fault::store("open a lease's connection");
+        let mut connection = PgConnection::connect_with(&self.options).await.map_err(doing())?;
+        sqlx::raw_sql(SETTINGS).execute(&mut connection).await.map_err(doing())?;
+        Ok(connection)
+    }
+}

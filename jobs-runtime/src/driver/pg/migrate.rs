@@ -1,0 +1,114 @@
+//! Creates, upgrades and checks the schema. Upstream: `migrations/*.sql`. Downstream: nothing.
+
+use super::{Pg, fault};
+use crate::{
+    driver::{Migrate, Migrated},
+    error::{Error, code},
+};
+use sqlx::{PgConnection, Postgres, Transaction, raw_sql};
+
+/// The migrations in order. A version is a place in this list, counted from 1; what was released never changes.
+const MIGRATIONS: &[(&str, &str)] = &[("core", include_str!("../../../migrations/0001_core.sql"))];
+
+const READ: &str = "SELECT coalesce(pg_catalog.max(version), 0) FROM {schema}.migrations";
+const RECORD: &str = "INSERT INTO {schema}.migrations (version, name) VALUES ($1, $2)";
+const LEDGER: &str = "
+    CREATE TABLE IF NOT EXISTS {schema}.migrations (
+        version int4 NOT NULL,
+        name text NOT NULL,
+        applied_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        CONSTRAINT migrations_pkey PRIMARY KEY (version)
+    )";
+
+pub(super) async fn migrate(pg: &Pg, mode: Migrate) -> Result<Migrated, Error> {
+    let newest = MIGRATIONS.len() as u32;
+    // No lock and no privilege is needed where nothing is to be done.
+    let version = find_version(pg).await?.unwrap_or(0);
+    refuse_newer(pg, version)?;
+    match mode {
+        _ if version == newest => Ok(Migrated { version, applied: 0 }),
+        Migrate::ApplyAll => apply(pg).await,
+        Migrate::VerifyOnly if version == 0 => {
+            Err(Error::new(code::SCHEMA_MISSING, format!("schema `{}` holds no tables of ours", pg.schema.name())))
+        }
+        Migrate::VerifyOnly => Err(Error::new(
+            code::SCHEMA_OLDER,
+            format!("schema `{}` is at version {version}, this code needs {newest}", pg.schema.name()),
+        )),
+    }
+}
+
+/// The version of the schema; `None` if it has no ledger.
+async fn find_version(pg: &Pg) -> Result<Option<u32>, Error> {
+    let read = sqlx::query_scalar::<_, i32>(pg.schema.fill(READ));
+    match read.fetch_one(&pg.pool).await {
+        Ok(version) => Ok(Some(version.unsigned_abs())),
+        Err(error) if matches!(fault::sql_state(&error).as_deref(), Some("42P01" | "3F000")) => Ok(None),
+        Err(error) => Err(fault::store("read the schema's version")(error)),
+    }
+}
+
+fn refuse_newer(pg: &Pg, version: u32) -> Result<(), Error> {
+    let newest = MIGRATIONS.len() as u32;
+    if version <= newest {
+        return Ok(());
+    }
+    let detail = format!("schema `{}` is at version {version}, this code knows {newest}", pg.schema.name());
+    Err(Error::new(code::SCHEMA_NEWER, detail))
+}
+
+async fn apply(pg: &Pg) -> Result<Migrated, Error> {
+    let mut tx = pg.pool.begin().await.map_err(fault::store("begin a migration"))?;
+    lock(pg, &mut tx).await?;
+    let from = prepare_ledger(pg, &mut tx).await?;
+    refuse_newer(pg, from)?;
+    for (index, (name, sql)) in MIGRATIONS.iter().enumerate().skip(from as usize) {
+        run(pg, &mut tx, sql).await?;
+        sqlx::query(pg.schema.fill(RECORD))
+            .bind(index as i32 + 1)
+            .bind(*name)
+            .execute(&mut *tx)
+            .await
+            .map_err(fault::store("record a migration"))?;
+    }
+    tx.commit().await.map_err(fault::store("commit a migration"))?;
+    let version = MIGRATIONS.len() as u32;
+    Ok(Migrated { version, applied: version - from })
+}
+
+/// Lets one process migrate at a time. The lock ends with the transaction, so that no pooler can leak it.
+async fn lock(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<(), Error> {
+    run(pg, tx, "SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '120s'").await?;
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended('jobs:migrate:' || $1, 0))")
+        .bind(pg.schema.name())
+        .execute(&mut **tx)
+        .await
+        .map_err(fault::store("lock the schema for a migration"))?;
+    run(pg, tx, "SET LOCAL lock_timeout = '10s'").await
+}
+
+async fn prepare_ledger(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<u32, Error> {
+    // `CREATE SCHEMA IF NOT EXISTS` asks for the privilege to create even where the schema exists.
+    let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)")
+        .bind(pg.schema.name())
+        .fetch_one(&mut **tx)
+        .await
+        .map_err(fault::store("look for the schema"))?;
+    if !exists {
+        run(pg, tx, "CREATE SCHEMA {schema}").await?;
+    }
+    run(pg, tx, LEDGER).await?;
+    let version: i32 = sqlx::query_scalar(pg.schema.fill(READ))
+        .fetch_one(&mut **tx)
+        .await
+        .map_err(fault::store("read the schema's version"))?;
+    Ok(version.unsigned_abs())
+}
+
+async fn run(pg: &Pg, connection: &mut PgConnection, sql: &str) -> Result<(), Error> {
+    raw_sql(pg.schema.fill(sql)).execute(connection).await.map(drop).map_err(|error| {
+        let denied = fault::sql_state(&error).as_deref() == Some("42501");
+        let error = fault::store("change the schema")(error);
+        if denied { error.with_fix("run the migrations as a role that may create schemas and tables") } else { error }
+    })
+}

@@ -1,0 +1,190 @@
+//! Stores jobs in Postgres. Upstream: `driver`. Downstream: sqlx.
+//!
+//! The hot tables hold live work only: a claim moves rows from `ready` to `running`, an end moves them to `dead`, to
+//! `history`, or out. Each verb has a file here and its statements in `sql`; `docs/design.md` says why they look as
+//! they do.
+
+mod claim;
+mod commit;
+mod connect;
+mod enqueue;
+mod fault;
+mod hints;
+mod inspect;
+mod lease;
+mod migrate;
+mod new_jobs;
+mod operate;
+mod promote;
+mod purge;
+mod rescue;
+mod rows;
+mod schema;
+mod tokens;
+mod tx;
+mod worker;
+
+pub use connect::PgOptions;
+
+use crate::{
+    driver::{
+        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Hints, JobRecord, KindCount, LeaseSession,
+        ListFilter, Migrate, Migrated, NewJob, NewWorker, Promoted, Rescued, Tx, WorkerId, WorkerRecord, Write,
+        Written,
+    },
+    error::Error,
+    id::JobId,
+};
+use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
+use schema::{Schema, Statements};
+use sqlx::PgPool;
+use std::{any::Any, sync::OnceLock};
+use tokens::Tokens;
+
+/// The Postgres driver: PostgreSQL 14 or newer, no extension, no superuser, a schema of its own.
+///
+/// # Examples
+/// ```no_run
+/// # async fn f() -> Result<(), jobs_runtime::Error> {
+/// use jobs_runtime::driver::{Driver, Migrate, pg::Pg};
+/// let driver = Pg::connect("postgres://localhost/app").await?;
+/// driver.migrate(Migrate::ApplyAll).await?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Pg {
+    schema: Schema,
+    channel: String,
+    sql: Statements,
+    /// The caller's pool: enqueues and inspection.
+    pool: PgPool,
+    /// The driver's own connections: what workers do.
+    own: OnceLock<PgPool>,
+    tokens: Tokens,
+    options: PgOptions,
+}
+
+impl Pg {
+    /// The settings, to be changed before connecting.
+    #[must_use]
+    pub fn options() -> PgOptions {
+        PgOptions::default()
+    }
+
+    /// Connects with the default settings.
+    ///
+    /// # Errors
+    /// `X_STORE_CONFIG_INVALID` if the URL is not one, `X_STORE_UNAVAILABLE` if the server does not answer.
+    pub async fn connect(url: &str) -> Result<Self, Error> {
+        PgOptions::default().connect(url).await
+    }
+
+    /// The driver over a pool of the caller's, with the default settings.
+    ///
+    /// # Errors
+    /// None with the default settings; see [`PgOptions::build`].
+    pub fn new(pool: PgPool) -> Result<Self, Error> {
+        PgOptions::default().build(pool)
+    }
+
+    /// The pool that enqueues and inspection use.
+    #[must_use]
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// The name of the schema that holds the tables.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        self.schema.name()
+    }
+}
+
+impl Driver for Pg {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn supports(&self, capability: Capability) -> bool {
+        match capability {
+            Capability::Transactions | Capability::UniqueKeys | Capability::TenantTransactions => true,
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn migrate(&self, mode: Migrate) -> BoxFuture<'_, Result<Migrated, Error>> {
+        Box::pin(migrate::migrate(self, mode))
+    }
+
+    fn now(&self) -> BoxFuture<'_, Result<DateTime<Utc>, Error>> {
+        Box::pin(inspect::now(self))
+    }
+
+    fn enqueue<'a>(&'a self, jobs: &'a [NewJob], tx: Option<Tx<'a>>) -> BoxFuture<'a, Result<Vec<Enqueued>, Error>> {
+        Box::pin(enqueue::enqueue(self, jobs, tx))
+    }
+
+    fn start_worker(&self, worker: NewWorker) -> BoxFuture<'_, Result<WorkerId, Error>> {
+        Box::pin(worker::start(self, worker))
+    }
+
+    fn lease_session(&self, worker: WorkerId) -> BoxFuture<'_, Result<Box<dyn LeaseSession>, Error>> {
+        Box::pin(lease::open(self, worker))
+    }
+
+    fn stop_worker(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(worker::stop(self, worker))
+    }
+
+    fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
+        Box::pin(claim::claim(self, claim))
+    }
+
+    fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>> {
+        Box::pin(commit::commit(self, worker, writes))
+    }
+
+    fn promote(&self, limit: u32) -> BoxFuture<'_, Result<Promoted, Error>> {
+        Box::pin(promote::promote(self, limit))
+    }
+
+    fn rescue(&self) -> BoxFuture<'_, Result<Rescued, Error>> {
+        Box::pin(rescue::rescue(self))
+    }
+
+    fn purge(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
+        Box::pin(purge::purge(self, limit))
+    }
+
+    fn hints(&self, worker: WorkerId, queues: Vec<String>) -> BoxFuture<'_, Result<Box<dyn Hints>, Error>> {
+        Box::pin(hints::open(self, worker, queues))
+    }
+
+    fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
+        Box::pin(operate::cancel(self, job))
+    }
+
+    fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(operate::requeue(self, job))
+    }
+
+    fn find(&self, job: JobId) -> BoxFuture<'_, Result<Option<JobRecord>, Error>> {
+        Box::pin(inspect::find(self, job))
+    }
+
+    fn list(&self, filter: ListFilter) -> BoxFuture<'_, Result<Vec<JobRecord>, Error>> {
+        Box::pin(inspect::list(self, filter))
+    }
+
+    fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>> {
+        Box::pin(inspect::counts(self))
+    }
+
+    fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>> {
+        Box::pin(inspect::workers(self))
+    }
+}

@@ -1,0 +1,21 @@
+//! Moves due jobs to `ready`. Upstream: `upkeep`. Downstream: nothing.
+
+use super::{Pg, fault, rows::Columns};
+use crate::{driver::Promoted, error::Error};
+use std::time::Duration;
+
+pub(super) async fn promote(pg: &Pg, limit: u32) -> Result<Promoted, Error> {
+    let row = sqlx::query(pg.sql.promote.clone())
+        .bind(i64::from(limit))
+        .bind(&pg.channel)
+        .fetch_one(pg.own())
+        .await
+        .map_err(fault::store("move due jobs to `ready`"))?;
+    let mut columns = Columns::of(&row);
+    let moved = columns.next_as::<i64, u32>()?;
+    let _told: i64 = columns.next()?;
+    let next_due = columns
+        .next::<Option<f64>>()?
+        .map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX));
+    Ok(Promoted { moved, next_due })
+}

@@ -1,0 +1,45 @@
+//! Hands back what lost workers held. Upstream: `upkeep`. Downstream: nothing.
+
+use super::{Pg, fault, rows::Columns};
+use crate::{driver::Rescued, error::Error, spec::Keep};
+use sqlx::PgConnection;
+
+/// The seconds that a job stays in the history which ends as cancelled without its worker: nobody else knows its kind.
+pub(super) const KEEP_CANCELLED: f64 = match Keep::DEFAULT {
+    Keep::None => 0.0,
+    Keep::For(period) => period.as_secs() as f64,
+};
+
+pub(super) async fn rescue(pg: &Pg) -> Result<Rescued, Error> {
+    let doing = || fault::store("rescue lost workers' jobs");
+    let mut tx = pg.own().begin().await.map_err(doing())?;
+    // The locks come in a statement of their own: a claim that committed while they were waited for must be in the
+    // snapshot of the statement that moves the rows.
+    let lapsed: Vec<i64> = sqlx::query_scalar(pg.sql.lapsed.clone()).fetch_all(&mut *tx).await.map_err(doing())?;
+    let rescued = if lapsed.is_empty() { Rescued::default() } else { release(pg, &mut tx, &lapsed, 1).await? };
+    tx.commit().await.map_err(doing())?;
+    Ok(rescued)
+}
+
+/// Moves back what the locked workers hold, and removes them.
+pub(super) async fn release(
+    pg: &Pg,
+    connection: &mut PgConnection,
+    workers: &[i64],
+    crashes: i16,
+) -> Result<Rescued, Error> {
+    let row = sqlx::query(pg.sql.release.clone())
+        .bind(workers)
+        .bind(crashes)
+        .bind(&pg.channel)
+        .bind(KEEP_CANCELLED)
+        .fetch_one(connection)
+        .await
+        .map_err(fault::store("hand back a worker's jobs"))?;
+    let mut columns = Columns::of(&row);
+    Ok(Rescued {
+        workers: columns.next_as::<i64, _>()?,
+        jobs: columns.next_as::<i64, _>()?,
+        cancelled: columns.next_as::<i64, _>()?,
+    })
+}

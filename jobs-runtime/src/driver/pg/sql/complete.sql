@@ -1,0 +1,63 @@
+-- The fast path: jobs that completed without an output and are kept equally long.
+-- $1 worker, $2 ids, $3 attempts, $4 tokens, $5 seconds to keep, or NULL to keep nothing
+WITH gone AS (
+    DELETE FROM {schema}.running
+    WHERE id = ANY ($2::uuid[])
+        AND attempt = ANY ($3::int4[])
+        AND token = ANY ($4::int8[])
+        AND EXISTS (
+            SELECT FROM {schema}.workers
+            WHERE workers.id = $1
+                AND lease_until > clock_timestamp()
+        )
+    RETURNING *
+),
+freed AS (
+    DELETE FROM {schema}.unique_keys
+    WHERE key = ANY (ARRAY(SELECT unique_key FROM gone WHERE unique_hold <= 1))
+        AND job_id = ANY (ARRAY(SELECT id FROM gone WHERE unique_hold <= 1))
+),
+kept AS (
+    INSERT INTO {schema}.history (
+        id,
+        finished_at,
+        purge_at,
+        created_at,
+        attempt,
+        slot,
+        state,
+        version,
+        crashes,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload,
+        metadata,
+        progress,
+        trace,
+        enqueued_by
+    )
+    SELECT
+        id,
+        statement_timestamp(),
+        statement_timestamp() + $5 * interval '1 second',
+        created_at,
+        attempt,
+        {schema}.history_slot(statement_timestamp(), statement_timestamp() + $5 * interval '1 second'),
+        4,
+        version,
+        crashes,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload,
+        metadata,
+        progress,
+        trace,
+        enqueued_by
+    FROM gone
+    WHERE $5::float8 IS NOT NULL
+)
+SELECT id FROM gone

@@ -1,0 +1,130 @@
+-- $1 ids, $2 kinds, $3 versions, $4 queues, $5 tenants, $6 priorities, $7 start at, $8 start after seconds,
+-- $9 payloads, $10 overrides, $11 expire after seconds, $12 metadata, $13 traces, $14 enqueued by, $15 channel
+WITH input AS (
+    SELECT *
+    FROM unnest(
+        $1::uuid[],
+        $2::text[],
+        $3::int2[],
+        $4::text[],
+        $5::text[],
+        $6::int2[],
+        $7::timestamptz[],
+        $8::float8[],
+        $9::text[],
+        $10::text[],
+        $11::float8[],
+        $12::text[],
+        $13::text[],
+        $14::text[]
+    ) AS i (
+        id,
+        kind,
+        version,
+        queue,
+        tenant,
+        priority,
+        start_at,
+        start_after,
+        payload,
+        overrides,
+        expires_after,
+        metadata,
+        trace,
+        enqueued_by
+    )
+),
+timed AS MATERIALIZED (
+    SELECT
+        *,
+        greatest(
+            coalesce(start_at, pg_catalog.statement_timestamp() + start_after * interval '1 second'),
+            pg_catalog.statement_timestamp()
+        ) AS start
+    FROM input
+),
+claimable AS (
+    INSERT INTO {schema}.ready (
+        id,
+        ready_at,
+        created_at,
+        expires_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        trace,
+        enqueued_by
+    )
+    SELECT
+        id,
+        start,
+        pg_catalog.statement_timestamp(),
+        start + expires_after * interval '1 second',
+        1,
+        version,
+        0,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload::json,
+        overrides::json,
+        metadata::json,
+        trace,
+        enqueued_by
+    FROM timed
+    WHERE start <= pg_catalog.statement_timestamp()
+    RETURNING queue
+),
+delayed AS (
+    INSERT INTO {schema}.waiting (
+        id,
+        due_at,
+        created_at,
+        expires_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        trace,
+        enqueued_by
+    )
+    SELECT
+        id,
+        start,
+        pg_catalog.statement_timestamp(),
+        start + expires_after * interval '1 second',
+        1,
+        version,
+        0,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload::json,
+        overrides::json,
+        metadata::json,
+        trace,
+        enqueued_by
+    FROM timed
+    WHERE start > pg_catalog.statement_timestamp()
+    RETURNING queue
+),
+told AS MATERIALIZED (
+    SELECT pg_catalog.pg_notify($15, 'q' || queue)
+    FROM (SELECT DISTINCT queue FROM claimable) AS queues
+)
+SELECT pg_catalog.count(*) FROM told

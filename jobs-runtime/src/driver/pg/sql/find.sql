@@ -1,0 +1,26 @@
+SELECT
+    id,
+    kind,
+    version,
+    queue,
+    tenant,
+    state,
+    priority,
+    attempt,
+    crashes,
+    payload::text,
+    output::text,
+    error_code,
+    error_text,
+    caller_fix,
+    stop,
+    progress::text,
+    metadata::text,
+    trace,
+    enqueued_by,
+    created_at,
+    due_at,
+    finished_at,
+    cancel_requested
+FROM {schema}.records
+WHERE id = $1

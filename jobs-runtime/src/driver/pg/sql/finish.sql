@@ -1,0 +1,132 @@
+-- $1 worker, $2 ids, $3 attempts, $4 tokens, $5 states, $6 outputs, $7 error codes, $8 error texts, $9 caller fixes,
+-- $10 stops, $11 seconds to keep, or NULL to keep nothing
+WITH asked AS MATERIALIZED (
+    SELECT *
+    FROM unnest($2::uuid[], $5::int2[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::float8[])
+        AS a (id, state, output, error_code, error_text, caller_fix, stop, keep)
+),
+gone AS (
+    DELETE FROM {schema}.running
+    WHERE id = ANY ($2::uuid[])
+        AND attempt = ANY ($3::int4[])
+        AND token = ANY ($4::int8[])
+        AND EXISTS (
+            SELECT FROM {schema}.workers
+            WHERE workers.id = $1
+                AND lease_until > clock_timestamp()
+        )
+    RETURNING *
+),
+freed AS (
+    DELETE FROM {schema}.unique_keys
+    WHERE key = ANY (ARRAY(SELECT unique_key FROM gone WHERE unique_hold <= 1))
+        AND job_id = ANY (ARRAY(SELECT id FROM gone WHERE unique_hold <= 1))
+),
+buried AS (
+    INSERT INTO {schema}.dead (
+        id,
+        finished_at,
+        created_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        unique_hold,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        unique_key,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    )
+    SELECT
+        g.id,
+        statement_timestamp(),
+        g.created_at,
+        g.attempt,
+        g.version,
+        g.crashes,
+        g.priority,
+        g.unique_hold,
+        g.kind,
+        g.queue,
+        g.tenant,
+        g.payload,
+        g.overrides,
+        g.metadata,
+        g.progress,
+        g.trace,
+        g.enqueued_by,
+        g.unique_key,
+        a.error_code,
+        a.error_text,
+        a.caller_fix,
+        a.stop
+    FROM gone AS g
+    JOIN asked AS a USING (id)
+    WHERE a.state = 5
+),
+kept AS (
+    INSERT INTO {schema}.history (
+        id,
+        finished_at,
+        purge_at,
+        created_at,
+        attempt,
+        slot,
+        state,
+        version,
+        crashes,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload,
+        output,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    )
+    SELECT
+        g.id,
+        statement_timestamp(),
+        statement_timestamp() + a.keep * interval '1 second',
+        g.created_at,
+        g.attempt,
+        {schema}.history_slot(statement_timestamp(), statement_timestamp() + a.keep * interval '1 second'),
+        a.state,
+        g.version,
+        g.crashes,
+        g.priority,
+        g.kind,
+        g.queue,
+        g.tenant,
+        g.payload,
+        a.output::json,
+        g.metadata,
+        g.progress,
+        g.trace,
+        g.enqueued_by,
+        a.error_code,
+        a.error_text,
+        a.caller_fix,
+        a.stop
+    FROM gone AS g
+    JOIN asked AS a USING (id)
+    WHERE a.state <> 5
+        AND a.keep IS NOT NULL
+)
+SELECT id FROM gone

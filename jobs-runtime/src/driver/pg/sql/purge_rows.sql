@@ -1,0 +1,10 @@
+DELETE FROM {schema}.history_32
+WHERE id = ANY (ARRAY(
+    SELECT id
+    FROM {schema}.history_32
+    WHERE purge_at <= clock_timestamp()
+    ORDER BY purge_at
+    LIMIT $1
+    FOR UPDATE SKIP LOCKED
+))
+    AND purge_at <= clock_timestamp()

@@ -1,0 +1,8 @@
+DELETE FROM {schema}.{slot}
+WHERE ctid = ANY (ARRAY(
+    SELECT ctid
+    FROM {schema}.{slot}
+    WHERE purge_at <= clock_timestamp()
+    LIMIT $1
+    FOR UPDATE SKIP LOCKED
+))

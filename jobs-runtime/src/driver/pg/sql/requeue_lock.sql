@@ -1,0 +1,7 @@
+SELECT
+    unique_key,
+    unique_hold,
+    kind
+FROM {schema}.dead
+WHERE id = $1
+FOR UPDATE

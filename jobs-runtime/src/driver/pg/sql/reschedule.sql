@@ -1,0 +1,234 @@
+-- $1 worker, $2 ids, $3 attempts, $4 tokens, $5 next attempts, $6 seconds to wait, $7 whether the attempt failed,
+-- $8 error codes, $9 error texts, $10 caller fixes, $11 stops, $12 seconds to keep if cancelled, or NULL
+WITH asked AS MATERIALIZED (
+    SELECT *
+    FROM unnest(
+        $2::uuid[],
+        $5::int4[],
+        $6::float8[],
+        $7::boolean[],
+        $8::text[],
+        $9::text[],
+        $10::text[],
+        $11::text[],
+        $12::float8[]
+    ) AS a (id, attempt, delay, failed, error_code, error_text, caller_fix, stop, keep)
+),
+gone AS (
+    DELETE FROM {schema}.running
+    WHERE id = ANY ($2::uuid[])
+        AND attempt = ANY ($3::int4[])
+        AND token = ANY ($4::int8[])
+        AND EXISTS (
+            SELECT FROM {schema}.workers
+            WHERE workers.id = $1
+                AND lease_until > clock_timestamp()
+        )
+    RETURNING *
+),
+changed AS MATERIALIZED (
+    SELECT
+        g.id,
+        g.cancel_requested,
+        a.delay,
+        a.keep,
+        g.attempt AS ended_attempt,
+        g.created_at,
+        g.expires_at,
+        a.attempt,
+        g.version,
+        g.crashes,
+        g.priority,
+        g.unique_hold,
+        g.kind,
+        g.queue,
+        g.tenant,
+        g.payload,
+        g.overrides,
+        g.metadata,
+        g.progress,
+        g.trace,
+        g.enqueued_by,
+        g.unique_key,
+        CASE WHEN a.failed THEN a.error_code ELSE g.error_code END AS error_code,
+        CASE WHEN a.failed THEN a.error_text ELSE g.error_text END AS error_text,
+        CASE WHEN a.failed THEN a.caller_fix ELSE g.caller_fix END AS caller_fix,
+        CASE WHEN a.failed THEN a.stop ELSE g.stop END AS stop
+    FROM gone AS g
+    JOIN asked AS a USING (id)
+),
+cancelled AS (
+    INSERT INTO {schema}.history (
+        id,
+        finished_at,
+        purge_at,
+        created_at,
+        attempt,
+        slot,
+        state,
+        version,
+        crashes,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    )
+    SELECT
+        id,
+        statement_timestamp(),
+        statement_timestamp() + keep * interval '1 second',
+        created_at,
+        ended_attempt,
+        {schema}.history_slot(statement_timestamp(), statement_timestamp() + keep * interval '1 second'),
+        7,
+        version,
+        crashes,
+        priority,
+        kind,
+        queue,
+        tenant,
+        payload,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    FROM changed
+    WHERE cancel_requested
+        AND keep IS NOT NULL
+),
+freed AS (
+    DELETE FROM {schema}.unique_keys
+    WHERE key = ANY (ARRAY(SELECT unique_key FROM changed WHERE cancel_requested AND unique_hold <= 1))
+        AND job_id = ANY (ARRAY(SELECT id FROM changed WHERE cancel_requested AND unique_hold <= 1))
+),
+delayed AS (
+    INSERT INTO {schema}.waiting (
+        id,
+        due_at,
+        created_at,
+        expires_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        unique_hold,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        unique_key,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    )
+    SELECT
+        id,
+        statement_timestamp() + delay * interval '1 second',
+        created_at,
+        expires_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        unique_hold,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        unique_key,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    FROM changed
+    WHERE NOT cancel_requested
+        AND delay > 0
+),
+again AS (
+    INSERT INTO {schema}.ready (
+        id,
+        ready_at,
+        created_at,
+        expires_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        unique_hold,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        unique_key,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    )
+    SELECT
+        id,
+        statement_timestamp(),
+        created_at,
+        expires_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        unique_hold,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        unique_key,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    FROM changed
+    WHERE NOT cancel_requested
+        AND delay <= 0
+    RETURNING queue
+),
+told AS MATERIALIZED (
+    SELECT pg_notify($13, 'q' || queue)
+    FROM (SELECT DISTINCT queue FROM again) AS queues
+)
+SELECT
+    id,
+    cancel_requested,
+    (SELECT count(*) FROM told) AS told
+FROM changed

@@ -1,0 +1,1 @@
+SELECT {schema}.state_of($1)

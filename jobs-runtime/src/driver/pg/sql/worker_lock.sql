@@ -1,0 +1,4 @@
+SELECT id
+FROM {schema}.workers
+WHERE id = $1
+FOR UPDATE

@@ -1,0 +1,51 @@
+//! Begins and ends a worker's lease. Upstream: `worker`. Downstream: `release`.
+
+use super::{Pg, fault, rescue};
+use crate::{
+    driver::{KnownKind, NewWorker, WorkerId},
+    error::{Error, code},
+};
+
+pub(super) async fn start(pg: &Pg, worker: NewWorker) -> Result<WorkerId, Error> {
+    register_kinds(pg, &worker.kinds).await?;
+    let names: Vec<_> = worker.kinds.iter().map(|kind| kind.name.as_str()).collect();
+    let versions: Vec<_> = worker.kinds.iter().map(|kind| i32::from(kind.version)).collect();
+    let queues = serde_json::to_string(&worker.queues)
+        .map_err(|error| Error::new(code::STORE_FAILED, format!("a worker's queues cannot be stored: {error}")))?;
+    let id = sqlx::query_scalar(pg.sql.worker_start.clone())
+        .bind(&worker.name)
+        .bind(worker.lease.duration.as_secs_f64())
+        .bind(queues)
+        .bind(names)
+        .bind(versions)
+        .fetch_one(pg.own())
+        .await
+        .map_err(fault::store("begin a worker's lease"))?;
+    Ok(WorkerId(id))
+}
+
+pub(super) async fn stop(pg: &Pg, worker: WorkerId) -> Result<(), Error> {
+    let doing = || fault::store("end a worker's lease");
+    let mut tx = pg.own().begin().await.map_err(doing())?;
+    let found: Option<i64> =
+        sqlx::query_scalar(pg.sql.worker_lock.clone()).bind(worker.0).fetch_optional(&mut *tx).await.map_err(doing())?;
+    if found.is_some() {
+        rescue::release(pg, &mut tx, &[worker.0], 0).await?;
+    }
+    tx.commit().await.map_err(doing())
+}
+
+/// Notes which queue each kind belongs to, for enqueues from SQL.
+async fn register_kinds(pg: &Pg, kinds: &[KnownKind]) -> Result<(), Error> {
+    let names: Vec<_> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+    let queues: Vec<_> = kinds.iter().map(|kind| kind.queue.as_str()).collect();
+    let versions: Vec<_> = kinds.iter().map(|kind| i16::try_from(kind.version).unwrap_or(i16::MAX)).collect();
+    sqlx::query(pg.sql.kinds_register.clone())
+        .bind(names)
+        .bind(queues)
+        .bind(versions)
+        .execute(pg.own())
+        .await
+        .map(drop)
+        .map_err(fault::store("register a worker's kinds"))
+}

@@ -1,0 +1,98 @@
+//! The Postgres driver's fixture: a database of its own, whose stored times are shifted to let time pass.
+
+use crate::support::Db;
+use futures_util::future::BoxFuture;
+use jobs::{
+    driver::{Driver, JoinTx, Tx, pg::Pg},
+    testing::conformance::{Fixture, OpenTx},
+};
+use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
+use std::{sync::Arc, time::Duration};
+
+pub(crate) struct PgFixture {
+    // Before the database, which cannot be dropped while it is connected to.
+    driver: Arc<Pg>,
+    db: Db,
+}
+
+impl PgFixture {
+    pub(crate) async fn new() -> Self {
+        let db = Db::new();
+        Self { driver: Arc::new(connect(&db).await), db }
+    }
+
+    fn pool(&self) -> &PgPool {
+        self.driver.pool()
+    }
+}
+
+async fn connect(db: &Db) -> Pg {
+    Pg::new(db.pool(2).await).expect("the driver is built")
+}
+
+impl Fixture for PgFixture {
+    fn driver(&self) -> Arc<dyn Driver> {
+        Arc::clone(&self.driver) as _
+    }
+
+    fn second_handle(&self) -> BoxFuture<'_, Arc<dyn Driver>> {
+        Box::pin(async { Arc::new(connect(&self.db).await) as _ })
+    }
+
+    fn advance(&self, by: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move { shift(self.pool(), by).await })
+    }
+
+    fn begin(&self) -> BoxFuture<'_, Box<dyn OpenTx>> {
+        Box::pin(async {
+            let transaction = self.pool().begin().await.expect("a transaction begins");
+            Box::new(PgTx(transaction)) as Box<dyn OpenTx>
+        })
+    }
+}
+
+/// Shifts every stored time into the past, and with them the days on which jobs leave the history.
+pub(crate) async fn shift(pool: &PgPool, by: Duration) {
+    let seconds = by.as_secs_f64();
+    let days = (seconds / 86_400.0).ceil();
+    let script = format!(
+        "DO $$
+        DECLARE
+            tab text;
+            sets text;
+        BEGIN
+            FOR tab, sets IN
+                SELECT c.relname, string_agg(format('%1$I = %1$I - interval ''{seconds} seconds''', a.attname), ', ')
+                FROM pg_class AS c
+                JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                WHERE c.relnamespace = 'jobs'::regnamespace
+                    AND c.relkind IN ('r', 'p')
+                    AND NOT c.relispartition
+                    AND a.atttypid = 'timestamptz'::regtype
+                GROUP BY c.relname
+            LOOP
+                EXECUTE format('UPDATE jobs.%I SET %s', tab, sets);
+            END LOOP;
+            UPDATE jobs.history SET slot = jobs.history_slot(finished_at, purge_at);
+            UPDATE jobs.history_slots SET purged_day = purged_day - {days};
+        END
+        $$"
+    );
+    sqlx::raw_sql(AssertSqlSafe(script)).execute(pool).await.expect("the stored times are shifted");
+}
+
+struct PgTx(Transaction<'static, Postgres>);
+
+impl OpenTx for PgTx {
+    fn tx(&mut self) -> Tx<'_> {
+        JoinTx::tx(&mut self.0)
+    }
+
+    fn commit(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async { self.0.commit().await.expect("a commit") })
+    }
+
+    fn rollback(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async { self.0.rollback().await.expect("a rollback") })
+    }
+}
