@@ -23,7 +23,7 @@ pub(super) async fn enqueue(pg: &Pg, jobs: &[NewJob], tx: Option<Tx<'_>>) -> Res
         let connection = tx.downcast::<PgConnection>().ok_or_else(|| {
             Error::new(code::TRANSACTION_FOREIGN, "the transaction that was passed is not one of Postgres")
         })?;
-        return all(pg, connection, jobs).await.map_err(Refusal::into_error);
+        return all(pg, connection, jobs).await.map_err(Refusal::in_callers_transaction);
     }
     let mut conflicts = 0;
     loop {
@@ -151,6 +151,19 @@ impl Refusal {
         match self {
             Self::Sql(error) => error,
             Self::Ours(error) => sqlx::Error::Encode(error.into()),
+        }
+    }
+
+    /// The failure of a statement in the caller's transaction, which it has ended: sending it again is of no use.
+    fn in_callers_transaction(self) -> Error {
+        match self {
+            Self::Sql(error) if fault::is_conflict(&error) => {
+                let detail = "the transaction and a concurrent one wait for each other's unique keys";
+                Error::new(code::STORE_FAILED, detail)
+                    .with_fix("roll the transaction back and run it again")
+                    .with_source(error)
+            }
+            other => other.into_error(),
         }
     }
 

@@ -12,6 +12,7 @@ mod fault;
 mod hints;
 mod inspect;
 mod lease;
+mod look;
 mod migrate;
 mod new_jobs;
 mod operate;
@@ -28,9 +29,9 @@ pub use connect::PgOptions;
 
 use crate::{
     driver::{
-        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Hints, JobRecord, KindCount, LeaseSession,
-        ListFilter, Migrate, Migrated, NewJob, NewWorker, Promoted, Rescued, Tx, WorkerId, WorkerRecord, Write,
-        Written,
+        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Fence, Hints, JobRecord, KindCount, LeaseSession,
+        ListFilter, Migrate, Migrated, NewJob, NewWorker, Outlook, Promoted, Rescued, Tx, WorkerId, WorkerRecord,
+        Write, Written,
     },
     error::Error,
     id::JobId,
@@ -142,6 +143,14 @@ impl Driver for Pg {
 
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
         Box::pin(claim::claim(self, claim))
+    }
+
+    fn look<'a>(&'a self, queues: &'a [String]) -> BoxFuture<'a, Result<Outlook, Error>> {
+        Box::pin(look::look(self, queues))
+    }
+
+    fn held(&self, worker: WorkerId) -> BoxFuture<'_, Result<Vec<Fence>, Error>> {
+        Box::pin(look::held(self, worker))
     }
 
     fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>> {

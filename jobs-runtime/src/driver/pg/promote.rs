@@ -14,8 +14,10 @@ pub(super) async fn promote(pg: &Pg, limit: u32) -> Result<Promoted, Error> {
     let mut columns = Columns::of(&row);
     let moved = columns.next_as::<i64, u32>()?;
     let _told: i64 = columns.next()?;
-    let next_due = columns
-        .next::<Option<f64>>()?
-        .map(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX));
-    Ok(Promoted { moved, next_due })
+    Ok(Promoted { moved, next_due: columns.next::<Option<f64>>()?.map(wait) })
+}
+
+/// The time until something that is due in so many seconds, or was due before.
+pub(super) fn wait(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
 }

@@ -9,6 +9,7 @@ gone AS (
     DELETE FROM {schema}.running
     WHERE id = ANY ($2::uuid[])
         AND attempt = ANY ($3::int4[])
+        AND worker = $1
         AND token = ANY ($4::int8[])
         AND EXISTS (
             SELECT FROM {schema}.workers

@@ -3,6 +3,7 @@ UPDATE {schema}.running
 SET progress = ($5::text[])[array_position($2::uuid[], id)]::json
 WHERE id = ANY ($2::uuid[])
     AND attempt = ANY ($3::int4[])
+    AND worker = $1
     AND token = ANY ($4::int8[])
     AND EXISTS (
         SELECT FROM {schema}.workers

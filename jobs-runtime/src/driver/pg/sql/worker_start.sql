@@ -11,9 +11,9 @@ INSERT INTO {schema}.workers (
 )
 SELECT
     nextval('{schema}.worker_ids'),
-    clock_timestamp() + $2 * interval '1 second',
+    statement_timestamp() + $2 * interval '1 second',
     $2 * interval '1 second',
-    clock_timestamp(),
+    statement_timestamp(),
     $1,
     $3::json,
     $4,

@@ -1,0 +1,8 @@
+-- $1 worker
+SELECT
+    id,
+    attempt,
+    token
+FROM {schema}.running
+WHERE worker = $1
+ORDER BY id

@@ -1,0 +1,15 @@
+-- $1 queues
+SELECT
+    ARRAY(
+        SELECT wanted.queue
+        FROM unnest($1::text[]) AS wanted (queue)
+        -- A scalar subquery: EXISTS would become a join, and read the whole backlog.
+        WHERE (SELECT true FROM {schema}.ready WHERE ready.queue = wanted.queue LIMIT 1)
+    ) AS ready,
+    (
+        SELECT extract(epoch FROM due_at - clock_timestamp())::float8
+        FROM {schema}.waiting
+        ORDER BY due_at
+        LIMIT 1
+    ) AS next_due,
+    (SELECT true FROM {schema}.workers WHERE lease_until <= clock_timestamp() LIMIT 1) IS NOT NULL AS lapsed
