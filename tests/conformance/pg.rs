@@ -12,13 +12,15 @@ use std::{sync::Arc, time::Duration};
 pub(crate) struct PgFixture {
     // Before the database, which cannot be dropped while it is connected to.
     driver: Arc<Pg>,
+    /// Of the callers' own transactions: enough that they really race.
+    transactions: PgPool,
     db: Db,
 }
 
 impl PgFixture {
     pub(crate) async fn new() -> Self {
         let db = Db::new();
-        Self { driver: Arc::new(connect(&db).await), db }
+        Self { driver: Arc::new(connect(&db).await), transactions: db.pool(32).await, db }
     }
 
     fn pool(&self) -> &PgPool {
@@ -45,7 +47,7 @@ impl Fixture for PgFixture {
 
     fn begin(&self) -> BoxFuture<'_, Box<dyn OpenTx>> {
         Box::pin(async {
-            let transaction = self.pool().begin().await.expect("a transaction begins");
+            let transaction = self.transactions.begin().await.expect("a transaction begins");
             Box::new(PgTx(transaction)) as Box<dyn OpenTx>
         })
     }

@@ -4,8 +4,12 @@
 //! shortest history that shows it.
 
 mod history;
+#[path = "../conformance/pg.rs"]
+mod pg;
 mod play;
 mod reference;
+#[path = "../support/mod.rs"]
+mod support;
 
 use history::{Call, histories};
 use jobs::testing::conformance::Fixture;
@@ -42,5 +46,14 @@ mod memory {
     #[test]
     fn random_histories_match_the_model() {
         super::prove(600, || async { MemoryFixture::new() });
+    }
+}
+
+mod postgres {
+    use crate::pg::PgFixture;
+
+    #[test]
+    fn random_histories_match_the_model() {
+        super::prove(24, PgFixture::new);
     }
 }

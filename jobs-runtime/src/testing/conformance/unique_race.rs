@@ -3,7 +3,6 @@
 use super::{Fixture, HandWorker, keyed};
 use crate::{
     driver::{Enqueued, NewJob},
-    error::code,
     id::JobId,
     spec::Hold,
     state::State,
@@ -120,9 +119,8 @@ pub async fn transactions_that_wait_for_each_other_do_not_hang(store: &dyn Fixtu
     store.enqueue_in(&mut *one, &[keyed(1, Hold::Live)]).await.expect("accepted");
     store.enqueue_in(&mut *two, &[keyed(2, Hold::Live)]).await.expect("accepted");
     let first = async {
-        let answer = store.enqueue_in(&mut *one, &[keyed(2, Hold::Live)]).await;
-        let refused = answer.as_ref().err().map(crate::Error::code);
-        if refused.is_some() {
+        let refused = store.enqueue_in(&mut *one, &[keyed(2, Hold::Live)]).await.is_err();
+        if refused {
             one.rollback().await
         } else {
             one.commit().await
@@ -130,9 +128,8 @@ pub async fn transactions_that_wait_for_each_other_do_not_hang(store: &dyn Fixtu
         refused
     };
     let second = async {
-        let answer = store.enqueue_in(&mut *two, &[keyed(1, Hold::Live)]).await;
-        let refused = answer.as_ref().err().map(crate::Error::code);
-        if refused.is_some() {
+        let refused = store.enqueue_in(&mut *two, &[keyed(1, Hold::Live)]).await.is_err();
+        if refused {
             two.rollback().await
         } else {
             two.commit().await
@@ -142,7 +139,7 @@ pub async fn transactions_that_wait_for_each_other_do_not_hang(store: &dyn Fixtu
     let (first, second) = tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(first, second) })
         .await
         .expect("nobody waits for ever");
-    assert_eq!([first, second].into_iter().flatten().collect::<Vec<_>>(), [code::STORE_FAILED], "one is refused");
+    assert!(first != second, "one of them is refused: {first}, {second}");
     assert_eq!(live(store).await, 2);
 }
 
