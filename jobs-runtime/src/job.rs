@@ -15,6 +15,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use schemars::Schema;
+use std::any::TypeId;
 
 /// A job: its declaration, its payload types, and its body. `#[job]` writes the implementation; by hand it is the
 /// same few items.
@@ -93,6 +94,7 @@ pub struct JobDef {
     pub input_schema: fn() -> Option<Schema>,
     /// The JSON Schema of the output, built when called.
     pub output_schema: fn() -> Option<Schema>,
+    identity: fn() -> TypeId,
     pub(crate) prepare: fn(&JsonText, u16) -> Result<Prepared, Failure>,
     pub(crate) record: fn(&JsonText) -> Result<NewJob, Error>,
     pub(crate) on_settled: for<'a> fn(&'a Ctx, Settled) -> Option<BoxFuture<'a, Result<(), Failure>>>,
@@ -106,6 +108,7 @@ impl JobDef {
             spec: J::SPEC,
             input_schema: J::input_schema,
             output_schema: J::output_schema,
+            identity: TypeId::of::<J>,
             prepare: prepare::<J>,
             record: |payload| {
                 let input = payload::decode::<J::Input>(J::SPEC.name, payload)?;
@@ -113,6 +116,13 @@ impl JobDef {
             },
             on_settled: J::on_settled,
         }
+    }
+}
+
+impl JobDef {
+    /// Whether both define one job. A definition has no address of its own: it may be copied into each crate.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (self.identity)() == (other.identity)()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a job declares: const-constructible data, checked where it is written.
 
 use crate::{backoff::Backoff, duration, name, outline::OutlineItem, settled::FollowUp};
-use std::{any::TypeId, time::Duration};
+use std::{any::TypeId, panic::Location, time::Duration};
 
 /// The declaration of a job. Built in a `const` by `#[job]` or by hand, so that a broken rule stops the build.
 ///
@@ -161,6 +161,7 @@ impl JobSpec {
     #[must_use]
     #[track_caller]
     pub const fn new(name: &'static str) -> Self {
+        let place = Location::caller();
         Self {
             name: name::must(name),
             aliases: &[],
@@ -178,7 +179,7 @@ impl JobSpec {
             then: None,
             on_dead: None,
             doc: "",
-            place: Place { file: "", line: 0 },
+            place: Place { file: place.file(), line: place.line() },
             outline: &[],
         }
     }
