@@ -9,7 +9,7 @@ pub use record::{CallerFailure, MAX_OPERATOR, RecordedFailure, Stop, record};
 use crate::{
     error::Error,
     error::code::{self, Code},
-    failure_class::{Class, classify},
+    failure_class::{Class, causes, classify},
 };
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
@@ -117,9 +117,7 @@ impl Failure {
 
     /// Takes over the code of the first error of this library in the chain of causes.
     fn code_of_ours(mut self) -> Self {
-        let first = self.cause().map(|error| error as &(dyn StdError + 'static));
-        let ours =
-            std::iter::successors(first, |&error| error.source()).find_map(|error| error.downcast_ref::<Error>());
+        let ours = self.cause().and_then(|error| causes(error).find_map(|error| error.downcast_ref::<Error>()));
         if let Some(code) = ours.map(Error::code) {
             self.0.code = Cow::Borrowed(code.name);
         }
@@ -204,19 +202,14 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-/// The chain of causes, each once, joined by `: `.
+/// The chain of causes, joined by `: `.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.cause {
             Cause::Text(text) => f.write_str(text),
             Cause::Error(error) => {
                 write!(f, "{error}")?;
-                let mut next = error.source();
-                while let Some(cause) = next {
-                    write!(f, ": {cause}")?;
-                    next = cause.source();
-                }
-                Ok(())
+                causes(&**error).skip(1).try_for_each(|cause| write!(f, ": {cause}"))
             }
         }
     }

@@ -57,8 +57,15 @@ pub(crate) fn declared_codes() -> Vec<Code> {
     codes
 }
 
+/// How many causes are followed: a chain may be endless.
+pub(crate) const MAX_CAUSES: usize = 32;
+
+/// An error and its causes.
+pub(crate) fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source()).take(MAX_CAUSES)
+}
+
 /// What the first error of the chain of causes that says anything says.
 pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Option<Class> {
-    std::iter::successors(Some(error), |&error| error.source())
-        .find_map(|error| declared().find_map(|declared| (declared.classify)(error)))
+    causes(error).find_map(|error| declared().find_map(|declared| (declared.classify)(error)))
 }

@@ -55,7 +55,7 @@ pub use settled::{FollowUp, Settled};
 pub use state::State;
 pub use tenant::TenantId;
 pub use worker::{Worker, WorkerBuilder};
-pub use {schemars, serde, serde_json, uuid};
+pub use {chrono, schemars, serde, serde_json, uuid};
 
 #[doc(hidden)]
 #[path = "private.rs"]

@@ -69,6 +69,22 @@ impl State {
         matches!(self, Self::Completed | Self::Dead | Self::Dropped | Self::Cancelled | Self::Expired)
     }
 
+    /// What it means, in a line.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Delayed => "waits for its time: enqueued with a delay, or failed and waiting for its next attempt",
+            Self::Ready => "can be claimed",
+            Self::Running => "held by a worker",
+            Self::Suspended => "parked in the middle of its body: a sleep, an event, a child",
+            Self::Completed => "ended well",
+            Self::Dead => "failed for good and kept for an operator, who may requeue it",
+            Self::Dropped => "failed for good and not kept (`dead_letter = false`, or the body asked for it)",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "not started by the time that `expires_after` allowed",
+        }
+    }
+
     /// The name that stands in SQL views, JSON and messages.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -8,7 +8,7 @@ pub use jobs_runtime::{
     report, spec, state,
 };
 #[doc(no_inline)]
-pub use jobs_runtime::{schemars, serde, serde_json, uuid};
+pub use jobs_runtime::{chrono, schemars, serde, serde_json, uuid};
 
 #[cfg(feature = "testing")]
 pub use jobs_runtime::{TestCtx, conformance_suite, testing};

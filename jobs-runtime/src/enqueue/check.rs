@@ -44,8 +44,7 @@ pub(crate) fn queue(queue: &str) -> Result<(), Error> {
 
 /// A duration that may be zero.
 pub(crate) fn wait(option: &str, wait: impl IntoDuration) -> Result<Duration, Error> {
-    wait.into_duration()
-        .map_err(|error| Error::new(code::TIME_INVALID, format!("`{option}` is not a duration of its limits: {error}")))
+    wait.into_duration().map_err(|error| Error::new(code::TIME_INVALID, format!("`{option}` is refused: {error}")))
 }
 
 /// A duration that may not be zero.

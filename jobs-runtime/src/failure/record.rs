@@ -2,13 +2,12 @@
 //! Upstream: `settle`. Downstream: `driver`, and whatever shows a failure to somebody.
 
 use super::{Failure, line, secret};
-use crate::error::{Codes, code};
-use serde::{Deserialize, Serialize};
-use std::{
-    error::Error as StdError,
-    fmt::{self, Write},
-    iter,
+use crate::{
+    error::{Codes, code},
+    failure_class::causes,
 };
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write};
 
 /// The longest operator's text, in bytes.
 pub const MAX_OPERATOR: usize = 4 * 1024;
@@ -18,8 +17,6 @@ const MAX_FIX: usize = 512;
 const MAX_CODE: usize = 100;
 /// How much of one cause's own text is looked at.
 const MAX_CAUSE: usize = 64 * 1024;
-/// How many causes are followed: a chain may be endless.
-const MAX_CAUSES: usize = 32;
 
 /// Why a job that failed gets no further attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,28 +95,20 @@ impl RecordedFailure {
 /// The texts of the causes, joined by `: `. A text that an earlier one ends with or holds is left out: many errors
 /// print their source themselves.
 fn chain(failure: &Failure) -> String {
+    let Some(error) = failure.cause() else { return text_of(failure) };
     let mut chain = String::new();
-    for cause in causes(failure).take(MAX_CAUSES) {
+    for cause in causes(error).map(text_of) {
         if chain.len() > MAX_CAUSE {
             break;
         }
         if chain.is_empty() {
             chain = cause;
-        } else if !cause.is_empty() && !chain.contains(&cause) {
+        } else if !chain.contains(&cause) {
             chain.push_str(": ");
             chain.push_str(&cause);
         }
     }
     chain
-}
-
-fn causes(failure: &Failure) -> impl Iterator<Item = String> + '_ {
-    let first = match failure.cause() {
-        Some(error) => text_of(error),
-        None => text_of(failure),
-    };
-    let sources = failure.cause().and_then(|error| StdError::source(error));
-    iter::once(first).chain(iter::successors(sources, |&error| error.source()).map(text_of))
 }
 
 /// The text of one cause, masked, as far as it is looked at.

@@ -5,7 +5,6 @@ use crate::{
     error::{Error, code},
     job::JobDef,
     name,
-    settled::FollowUp,
     spec::{Hold, Keep},
 };
 use std::{fmt::Display, time::Duration};
@@ -61,11 +60,6 @@ impl Findings {
         for (option, span) in spans {
             if let Some(Err(error)) = span.map(|span| check::span(option, span)) {
                 self.breaks(job, error.detail());
-            }
-        }
-        for (option, follow_up) in [("then", spec.then), ("on_dead", spec.on_dead)] {
-            if follow_up.is_some_and(|FollowUp { job, .. }| job == spec.name) {
-                self.breaks(job, format_args!("`{option}` names the job itself, which would follow itself for ever"));
             }
         }
     }

@@ -1,0 +1,12 @@
+//! What a caller meets before anything runs: enqueue and its refusals, the registry, the record of a failure.
+
+mod batch;
+mod dynamic;
+mod failing;
+mod fixtures;
+mod key;
+mod options;
+mod payload;
+mod registry;
+mod roundtrip;
+mod table;
