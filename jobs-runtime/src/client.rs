@@ -53,6 +53,24 @@ impl Jobs {
         Self::builder().memory()
     }
 
+    /// Every linked job, stored by Postgres, which is connected to: `postgres://user:password@host/database`.
+    ///
+    /// # Errors
+    /// `X_STORE_UNAVAILABLE` if the server cannot be reached, and as [`Builder::driver`].
+    #[cfg(feature = "pg")]
+    pub async fn connect(url: &str) -> Result<Self, Error> {
+        Self::builder().connect(url).await
+    }
+
+    /// Every linked job, stored by Postgres through a pool of the program's own.
+    ///
+    /// # Errors
+    /// As [`Builder::driver`].
+    #[cfg(feature = "pg")]
+    pub fn postgres(pool: sqlx::PgPool) -> Result<Self, Error> {
+        Self::builder().postgres(pool)
+    }
+
     /// Says which jobs, which limits and which store.
     #[must_use]
     pub fn builder() -> Builder {

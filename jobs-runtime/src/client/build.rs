@@ -9,6 +9,9 @@ use crate::{
 };
 use std::sync::Arc;
 
+#[cfg(feature = "pg")]
+use crate::driver::pg::Pg;
+
 /// Collects what a [`Jobs`] is made of. The store comes last.
 #[derive(Debug, Default)]
 #[must_use = "the store comes last: `.memory()`, `.connect(url)`, `.postgres(pool)` or `.driver(..)`"]
@@ -43,6 +46,26 @@ impl Builder {
     /// As [`driver`](Self::driver).
     pub fn memory(self) -> Result<Jobs, Error> {
         self.driver(Arc::new(Memory::new()))
+    }
+
+    /// Stores by Postgres, which is connected to: `postgres://user:password@host/database`. For a schema other than
+    /// `jobs` and for other settings, build the driver with [`Pg::options`] and pass it to [`driver`](Self::driver).
+    ///
+    /// # Errors
+    /// `X_STORE_UNAVAILABLE` if the server cannot be reached, and as [`driver`](Self::driver).
+    #[cfg(feature = "pg")]
+    pub async fn connect(self, url: &str) -> Result<Jobs, Error> {
+        let driver = Pg::connect(url).await?;
+        self.driver(Arc::new(driver))
+    }
+
+    /// Stores by Postgres through a pool of the program's own.
+    ///
+    /// # Errors
+    /// As [`driver`](Self::driver).
+    #[cfg(feature = "pg")]
+    pub fn postgres(self, pool: sqlx::PgPool) -> Result<Jobs, Error> {
+        self.driver(Arc::new(Pg::new(pool)?))
     }
 
     /// Stores by a driver.
