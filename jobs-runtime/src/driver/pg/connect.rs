@@ -1,29 +1,56 @@
-//! Opens connections: the driver's own few with pinned plans, and single ones for leases and hints.
-//! Upstream: the caller's pool. Downstream: the verbs.
+//! Says how connections are opened and set: the driver's own few with pinned plans, and single ones for leases and hints.
+//! Upstream: the caller's pool. Downstream: `own`, `session`.
 
-use super::{Pg, Schema, Statements, Tokens, fault};
+use super::{Pg, Schema, Statements, Tokens, fault, own::Own, session::Sessions};
 use crate::error::{Error, code};
 use sqlx::{
-    Executor, PgPool,
+    Connection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use std::{str::FromStr, sync::OnceLock, time::Duration};
+use std::{
+    str::FromStr,
+    sync::{Arc, OnceLock, atomic::AtomicBool},
+    time::Duration,
+};
+use tokio::time::timeout;
 
-/// What a hot statement may do is pinned: a queue's statistics are always wrong, and each of these plans is ruinous on
-/// a table that was empty when it was last analysed. Hash joins stay: they only ever join a batch with itself.
-const PINNED: &str = "
-    SET search_path = pg_catalog;
-    SET statement_timeout = '30s';
-    SET lock_timeout = '10s';
-    SET idle_in_transaction_session_timeout = '30s';
-    SET jit = off;
-    SET enable_seqscan = off;
-    SET enable_bitmapscan = off;
-    SET enable_mergejoin = off;
-    SET enable_nestloop = off;
-    SET plan_cache_mode = force_generic_plan;
-";
-const UNPINNED: &str = "SELECT 1";
+/// What each setting is set with: for the session, or, behind a pooler, for the transaction.
+macro_rules! settings {
+    ($set:literal, pinned) => {
+        concat!(
+            settings!($set),
+            $set,
+            " jit = off; ",
+            $set,
+            " enable_seqscan = off; ",
+            $set,
+            " enable_bitmapscan = off; ",
+            $set,
+            " enable_mergejoin = off; ",
+            $set,
+            " enable_nestloop = off; ",
+            $set,
+            " plan_cache_mode = force_generic_plan; ",
+        )
+    };
+    ($set:literal) => {
+        concat!(
+            $set,
+            " search_path = pg_catalog; ",
+            $set,
+            " statement_timeout = '10s'; ",
+            $set,
+            " lock_timeout = '10s'; ",
+            $set,
+            " idle_in_transaction_session_timeout = '15s'; ",
+        )
+    };
+}
+
+/// An idle connection of the pool of ours is asked whether it is well, if it was idle for so long.
+const DOUBTFUL: Duration = Duration::from_secs(5);
+/// How long it may take to answer.
+const WELL: Duration = Duration::from_secs(1);
 
 /// How a [`Pg`] is set up.
 ///
@@ -39,11 +66,12 @@ pub struct PgOptions {
     schema: String,
     worker_connections: u32,
     pin_plans: bool,
+    transaction_pooler: bool,
 }
 
 impl Default for PgOptions {
     fn default() -> Self {
-        Self { schema: "jobs".to_owned(), worker_connections: 2, pin_plans: true }
+        Self { schema: "jobs".to_owned(), worker_connections: 2, pin_plans: true, transaction_pooler: false }
     }
 }
 
@@ -65,10 +93,27 @@ impl PgOptions {
 
     /// Sets whether the driver pins planner settings on its own connections. Default true.
     ///
-    /// Turn it off behind a pooler in transaction mode, where a session's settings would leak to other clients.
+    /// A queue's statistics are always wrong: its tables were empty when they were last analysed, or will be soon.
     #[must_use]
     pub fn pin_plans(mut self, pin: bool) -> Self {
         self.pin_plans = pin;
+        self
+    }
+
+    /// Sets whether the database is reached through a pooler that lends server connections for one transaction each,
+    /// as PgBouncer does with `pool_mode = transaction`. Default false.
+    ///
+    /// - Every statement runs in a transaction, without a name on the server; settings are local to it.
+    /// - There is no LISTEN through such a pooler: workers poll every 2 s, and a running job learns of its cancellation
+    ///   with the next renewal of the lease (10 s by default).
+    /// - Statements of your own through the pooler need `.persistent(false)` and a transaction, unless the pooler keeps
+    ///   prepared statements (PgBouncer 1.21 or newer with `max_prepared_statements`).
+    /// - PgBouncer needs `ignore_startup_parameters = extra_float_digits`.
+    ///
+    /// A worker that finds such a pooler without this setting refuses to start, with `X_STORE_CONFIG_INVALID`.
+    #[must_use]
+    pub fn transaction_pooler(mut self, pooled: bool) -> Self {
+        self.transaction_pooler = pooled;
         self
     }
 
@@ -88,6 +133,7 @@ impl PgOptions {
             pool,
             own: OnceLock::new(),
             tokens: Tokens::default(),
+            is_direct: AtomicBool::new(false),
             options: self,
         })
     }
@@ -104,6 +150,14 @@ impl PgOptions {
             .max_connections(10)
             .acquire_timeout(Duration::from_secs(10))
             .test_before_acquire(false)
+            .before_acquire(|connection, lent| {
+                Box::pin(async move {
+                    if lent.idle_for < DOUBTFUL {
+                        return Ok(true);
+                    }
+                    timeout(WELL, connection.ping()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
+                })
+            })
             .connect_with(options)
             .await
             .map_err(fault::store("accept a connection"))?;
@@ -112,20 +166,40 @@ impl PgOptions {
 }
 
 impl Pg {
-    /// The driver's own connections, opened when first needed: lazily, since a pool belongs to a runtime.
-    pub(super) fn own(&self) -> &PgPool {
+    /// The driver's own connections, made when first needed: they belong to a runtime.
+    pub(super) fn own(&self) -> Sessions<'_> {
+        self.sessions(self.own_connections())
+    }
+
+    /// The driver's own connections, for a task that outlives the call.
+    pub(super) fn own_connections(&self) -> &Arc<Own> {
         self.own.get_or_init(|| {
-            let settings = if self.options.pin_plans { PINNED } else { UNPINNED };
-            PgPoolOptions::new()
-                .max_connections(self.options.worker_connections)
-                .acquire_timeout(Duration::from_secs(10))
-                // A round trip before each statement, to learn what the statement itself will say.
-                .test_before_acquire(false)
-                .after_connect(move |connection, _| {
-                    Box::pin(async move { connection.execute(sqlx::raw_sql(settings)).await.map(drop) })
-                })
-                .connect_lazy_with(self.connect_options("worker"))
+            let settings = match (self.is_pooled(), self.options.pin_plans) {
+                (true, _) => None,
+                (false, true) => Some(settings!("SET", pinned)),
+                (false, false) => Some(settings!("SET")),
+            };
+            Arc::new(Own::new(self.connect_options("worker"), settings, self.options.worker_connections))
         })
+    }
+
+    fn sessions<'a>(&self, own: &'a Own) -> Sessions<'a> {
+        let local = match (self.is_pooled(), self.options.pin_plans) {
+            (false, _) => None,
+            (true, true) => Some(settings!("SET LOCAL", pinned)),
+            (true, false) => Some(settings!("SET LOCAL")),
+        };
+        Sessions::own(own, self.is_pooled(), local)
+    }
+
+    /// The connections of the caller's pool.
+    pub(super) fn callers(&self) -> Sessions<'_> {
+        Sessions::callers(&self.pool, self.is_pooled())
+    }
+
+    /// Whether a pooler lends server connections for one transaction each.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.options.transaction_pooler
     }
 
     /// The caller's connect options, with a name that says what the connection is for.

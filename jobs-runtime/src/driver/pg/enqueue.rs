@@ -1,7 +1,7 @@
 //! Writes new jobs: one statement for one or many, with or without unique keys, in the caller's transaction or not.
 //! Upstream: `enqueue`. Downstream: `columns`.
 
-use super::{Pg, fault, new_jobs::NewJobs, rows::Columns};
+use super::{Pg, fault, new_jobs::NewJobs, own::timed_out, rows::Columns};
 use crate::{
     driver::{Enqueued, NewJob, Start, Tx},
     error::{Error, code},
@@ -10,11 +10,15 @@ use crate::{
     state::State,
 };
 use chrono::Utc;
-use sqlx::{Connection, PgConnection, postgres::PgRow};
+use sqlx::{PgConnection, postgres::PgRow};
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// How many jobs a statement carries at most, and how many bytes of payload: far below the protocol's limit of 1 GiB.
 const MAX_ROWS: usize = 5_000;
 const MAX_BYTES: usize = 32 << 20;
+/// The longest wait for an answer to a batch that is not in a transaction of the caller's.
+const ANSWER: Duration = Duration::from_secs(60);
 /// How often a statement that lost against a concurrent one is sent again.
 const MAX_CONFLICTS: u32 = 5;
 
@@ -27,7 +31,8 @@ pub(super) async fn enqueue(pg: &Pg, jobs: &[NewJob], tx: Option<Tx<'_>>) -> Res
     }
     let mut conflicts = 0;
     loop {
-        match apart(pg, jobs).await {
+        let asked = timeout(ANSWER, apart(pg, jobs));
+        match asked.await.unwrap_or_else(|_| Err(Refusal::Sql(timed_out()))) {
             Err(Refusal::Sql(error)) if fault::is_conflict(&error) && conflicts < MAX_CONFLICTS => conflicts += 1,
             answer => return answer.map_err(Refusal::into_error),
         }
@@ -35,13 +40,18 @@ pub(super) async fn enqueue(pg: &Pg, jobs: &[NewJob], tx: Option<Tx<'_>>) -> Res
 }
 
 async fn apart(pg: &Pg, jobs: &[NewJob]) -> Result<Vec<Enqueued>, Refusal> {
-    let mut connection = pg.pool.acquire().await?;
-    if chunk_len(jobs) == jobs.len() {
-        return one(pg, &mut connection, jobs, 0).await;
+    let mut session = pg.callers().acquire().await?;
+    if chunk_len(jobs) == jobs.len() && !pg.is_pooled() {
+        let answers = one(pg, &mut session, jobs, 0).await;
+        if answers.as_ref().err().is_none_or(Refusal::leaves_connection_well) {
+            session.give_back();
+        }
+        return answers;
     }
-    let mut tx = connection.begin().await?;
+    let mut tx = session.begin().await?;
     let answers = all(pg, &mut tx, jobs).await?;
     tx.commit().await?;
+    session.give_back();
     Ok(answers)
 }
 
@@ -74,10 +84,10 @@ async fn one(pg: &Pg, connection: &mut PgConnection, jobs: &[NewJob], first: usi
     let mut answers: Vec<_> = jobs.iter().map(|job| Enqueued::Inserted { id: job.id }).collect();
     let columns = NewJobs::of(jobs, first).map_err(Refusal::Ours)?;
     if jobs.iter().all(|job| job.unique.is_none()) {
-        columns.bind(sqlx::query(pg.sql.enqueue.clone()), &pg.channel).execute(connection).await?;
+        columns.bind(pg.query(&pg.sql.enqueue), &pg.channel).execute(connection).await?;
         return Ok(answers);
     }
-    let query = columns.bind(sqlx::query(pg.sql.enqueue_unique.clone()), &pg.channel);
+    let query = columns.bind(pg.query(&pg.sql.enqueue_unique), &pg.channel);
     let rows = columns.bind_unique(query).fetch_all(connection).await?;
     for row in &rows {
         if let Some(conflict) = Conflict::read(row).map_err(Refusal::Ours)? {
@@ -146,6 +156,13 @@ impl From<sqlx::Error> for Refusal {
 }
 
 impl Refusal {
+    fn leaves_connection_well(&self) -> bool {
+        match self {
+            Self::Sql(error) => fault::leaves_connection_well(error),
+            Self::Ours(_) => true,
+        }
+    }
+
     /// The failure as one of SQL: our own refusals are of an item's values.
     pub(super) fn into_sql(self) -> sqlx::Error {
         match self {

@@ -10,16 +10,22 @@ pub(super) fn store(doing: &'static str) -> impl FnOnce(SqlxError) -> Error {
         let detail = match class {
             Class::Unavailable => format!("the database did not answer while it was to {doing}"),
             Class::SchemaMissing => format!("a table or function of ours is missing while the database was to {doing}"),
+            Class::Pooled => format!("a pooler lends server connections for one transaction each; it was to {doing}"),
             Class::Item | Class::Other => format!("the database refused to {doing}: {error}"),
         };
         let code = match class {
             Class::Unavailable => code::STORE_UNAVAILABLE,
             Class::SchemaMissing => code::SCHEMA_MISSING,
+            Class::Pooled => code::STORE_CONFIG_INVALID,
             Class::Item | Class::Other => code::STORE_FAILED,
         };
-        Error::new(code, detail).with_source(error)
+        let failed = Error::new(code, detail).with_source(error);
+        if class == Class::Pooled { failed.with_fix(POOLED) } else { failed }
     }
 }
+
+/// What to do about a pooler that was not said to be there.
+pub(super) const POOLED: &str = "connect to the server itself, or set `Pg::options().transaction_pooler(true)`";
 
 /// Whether the fault lies in the values of one item, so that the rest of a batch may land without it.
 pub(super) fn is_of_item(error: &SqlxError) -> bool {
@@ -31,6 +37,19 @@ pub(super) fn is_conflict(error: &SqlxError) -> bool {
     matches!(sql_state(error).as_deref(), Some("40001" | "40P01"))
 }
 
+/// Whether the connection answered in full and can be used again.
+pub(super) fn leaves_connection_well(error: &SqlxError) -> bool {
+    match error {
+        SqlxError::Database(error) => {
+            let state = error.code().unwrap_or_default();
+            // Connections, and the operator's interventions other than a cancelled statement.
+            !(state.starts_with("08") || (state.starts_with("57") && state != "57014"))
+        }
+        SqlxError::RowNotFound | SqlxError::Encode(_) => true,
+        _ => false,
+    }
+}
+
 /// The SQLSTATE of a server's error.
 pub(super) fn sql_state(error: &SqlxError) -> Option<String> {
     error.as_database_error().and_then(|error| error.code()).map(Into::into)
@@ -40,6 +59,8 @@ pub(super) fn sql_state(error: &SqlxError) -> Option<String> {
 enum Class {
     Unavailable,
     SchemaMissing,
+    /// A prepared statement is missing, or another client's is in its place.
+    Pooled,
     Item,
     Other,
 }
@@ -64,6 +85,7 @@ fn classify_state(state: &str) -> Class {
     match state {
         // No table, schema or function of that name.
         "42P01" | "3F000" | "42883" => Class::SchemaMissing,
+        "26000" | "42P05" => Class::Pooled,
         // A read-only server, a cancelled statement, a lock timeout, a bad password after a rotation.
         "25006" | "57014" | "55P03" | "28P01" | "28000" => Class::Unavailable,
         _ => match state.get(..2) {

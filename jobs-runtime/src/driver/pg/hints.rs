@@ -4,7 +4,7 @@
 //! A listener can be dead without knowing: behind a pooler that shares server connections, or on a socket whose other
 //! end has gone. So it counts as live only while its own probe, sent on another connection, comes back.
 
-use super::{Pg, fault};
+use super::{Pg, fault, own::Own, session::Sessions};
 use crate::{
     driver::{Hint, Hints, WorkerId},
     error::Error,
@@ -12,7 +12,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use sqlx::{
-    PgPool, SqlStr,
+    SqlStr,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
 use std::{
@@ -52,11 +52,14 @@ struct Shared {
 }
 
 pub(super) async fn open(pg: &Pg, worker: WorkerId, queues: Vec<String>) -> Result<Box<dyn Hints>, Error> {
+    if pg.is_pooled() {
+        return Ok(Box::new(Silence));
+    }
     let (sender, hints) = mpsc::channel(BUFFER);
     let shared = Arc::new(Shared::default());
     let listener = Listener {
         options: pg.connect_options("listen"),
-        own: pg.own().clone(),
+        own: Arc::clone(pg.own_connections()),
         notify: pg.sql.notify.clone(),
         channel: pg.channel.clone(),
         cancel_prefix: format!("c{}:", worker.0),
@@ -87,6 +90,20 @@ impl Hints for Subscription {
     }
 }
 
+/// Behind a pooler that lends server connections for one transaction each, a LISTEN would stay on a connection of
+/// somebody else's.
+struct Silence;
+
+impl Hints for Silence {
+    fn next(&mut self) -> BoxFuture<'_, Hint> {
+        Box::pin(std::future::pending())
+    }
+
+    fn is_live(&self) -> bool {
+        false
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.task.abort();
@@ -95,7 +112,7 @@ impl Drop for Subscription {
 
 struct Listener {
     options: PgConnectOptions,
-    own: PgPool,
+    own: Arc<Own>,
     notify: SqlStr,
     channel: String,
     cancel_prefix: String,
@@ -153,7 +170,7 @@ impl Listener {
                     }
                     let probe = format!("p{:032x}", fastrand::u128(..));
                     sending.abort_all();
-                    sending.spawn(send(self.own.clone(), self.notify.clone(), self.channel.clone(), probe.clone()));
+                    sending.spawn(send(Arc::clone(&self.own), self.notify.clone(), self.channel.clone(), probe.clone()));
                     awaited = Some(probe);
                 }
             }
@@ -180,8 +197,8 @@ impl Listener {
 }
 
 /// Sends a probe. If that fails the probe does not come back, which is all there is to say.
-async fn send(own: PgPool, notify: SqlStr, channel: String, probe: String) {
-    let _ = sqlx::query(notify).bind(channel).bind(probe).execute(&own).await;
+async fn send(own: Arc<Own>, notify: SqlStr, channel: String, probe: String) {
+    let _ = sqlx::query(notify).bind(channel).bind(probe).execute(Sessions::own(&own, false, None)).await;
 }
 
 fn lost() -> sqlx::Error {

@@ -1,6 +1,6 @@
 //! Renews a worker's lease on a connection of its own. Upstream: `worker`. Downstream: nothing.
 
-use super::{Pg, fault};
+use super::{Pg, fault, own};
 use crate::{
     driver::{LeaseSession, Renewed, WorkerId},
     error::{Error, code},
@@ -20,11 +20,18 @@ pub(super) struct Session {
     options: PgConnectOptions,
     /// `None` after a fault: the next renewal connects anew.
     connection: Option<PgConnection>,
+    /// Whether a pooler lends the server connection for one transaction each.
+    pooled: bool,
 }
 
 pub(super) async fn open(pg: &Pg, worker: WorkerId) -> Result<Box<dyn LeaseSession>, Error> {
-    let mut session =
-        Session { worker, renew: pg.sql.renew.clone(), options: pg.connect_options("lease"), connection: None };
+    let mut session = Session {
+        worker,
+        renew: pg.sql.renew.clone(),
+        options: pg.connect_options("lease"),
+        connection: None,
+        pooled: pg.is_pooled(),
+    };
     session.connect().await?;
     Ok(Box::new(session))
 }
@@ -37,11 +44,7 @@ impl LeaseSession for Session {
                 Some(connection) => connection,
                 None => self.connect_new().await?,
             };
-            let answer: Option<Vec<Uuid>> = sqlx::query_scalar(self.renew.clone())
-                .bind(self.worker.0)
-                .fetch_optional(&mut connection)
-                .await
-                .map_err(fault::store("renew a worker's lease"))?;
+            let answer = self.ask(&mut connection).await.map_err(fault::store("renew a worker's lease"))?;
             self.connection = Some(connection);
             let Some(cancel) = answer else {
                 let detail = format!("the lease of worker {} has lapsed or was ended", self.worker.0);
@@ -59,9 +62,18 @@ impl Session {
     }
 
     async fn connect_new(&self) -> Result<PgConnection, Error> {
-        let doing = || fault::store("open a lease's connection");
-        let mut connection = PgConnection::connect_with(&self.options).await.map_err(doing())?;
-        sqlx::raw_sql(SETTINGS).execute(&mut connection).await.map_err(doing())?;
-        Ok(connection)
+        let settings = (!self.pooled).then_some(SETTINGS);
+        own::connect(&self.options, settings).await.map_err(fault::store("open a lease's connection"))
+    }
+
+    async fn ask(&self, connection: &mut PgConnection) -> Result<Option<Vec<Uuid>>, sqlx::Error> {
+        let renew = sqlx::query_scalar(self.renew.clone()).bind(self.worker.0);
+        if !self.pooled {
+            return renew.fetch_optional(connection).await;
+        }
+        let mut tx = connection.begin().await?;
+        let answer = renew.persistent(false).fetch_optional(&mut *tx).await?;
+        tx.commit().await?;
+        Ok(answer)
     }
 }

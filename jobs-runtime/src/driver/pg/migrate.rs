@@ -5,7 +5,7 @@ use crate::{
     driver::{Migrate, Migrated},
     error::{Error, code},
 };
-use sqlx::{PgConnection, Postgres, Transaction, raw_sql};
+use sqlx::{PgConnection, Postgres, SqlStr, Transaction, raw_sql};
 
 /// The migrations in order. A version is a place in this list, counted from 1; what was released never changes.
 const MIGRATIONS: &[(&str, &str)] = &[("core", include_str!("../../../migrations/0001_core.sql"))];
@@ -41,7 +41,7 @@ pub(super) async fn migrate(pg: &Pg, mode: Migrate) -> Result<Migrated, Error> {
 /// The version of the schema; `None` if it has no ledger.
 async fn find_version(pg: &Pg) -> Result<Option<u32>, Error> {
     let read = sqlx::query_scalar::<_, i32>(pg.schema.fill(READ));
-    match read.fetch_one(&pg.pool).await {
+    match read.fetch_one(pg.callers()).await {
         Ok(version) => Ok(Some(version.unsigned_abs())),
         Err(error) if matches!(fault::sql_state(&error).as_deref(), Some("42P01" | "3F000")) => Ok(None),
         Err(error) => Err(fault::store("read the schema's version")(error)),
@@ -64,7 +64,7 @@ async fn apply(pg: &Pg) -> Result<Migrated, Error> {
     refuse_newer(pg, from)?;
     for (index, (name, sql)) in MIGRATIONS.iter().enumerate().skip(from as usize) {
         run(pg, &mut tx, sql).await?;
-        sqlx::query(pg.schema.fill(RECORD))
+        pg.query(&pg.schema.fill(RECORD))
             .bind(index as i32 + 1)
             .bind(*name)
             .execute(&mut *tx)
@@ -79,7 +79,7 @@ async fn apply(pg: &Pg) -> Result<Migrated, Error> {
 /// Lets one process migrate at a time. The lock ends with the transaction, so that no pooler can leak it.
 async fn lock(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<(), Error> {
     run(pg, tx, "SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '120s'").await?;
-    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended('jobs:migrate:' || $1, 0))")
+    pg.query(&SqlStr::from_static("SELECT pg_advisory_xact_lock(hashtextextended('jobs:migrate:' || $1, 0))"))
         .bind(pg.schema.name())
         .execute(&mut **tx)
         .await
@@ -89,7 +89,8 @@ async fn lock(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<(), Error> 
 
 async fn prepare_ledger(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<u32, Error> {
     // `CREATE SCHEMA IF NOT EXISTS` asks for the privilege to create even where the schema exists.
-    let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)")
+    let exists: bool = pg
+        .scalar(&SqlStr::from_static("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)"))
         .bind(pg.schema.name())
         .fetch_one(&mut **tx)
         .await
@@ -98,7 +99,8 @@ async fn prepare_ledger(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<u
         run(pg, tx, "CREATE SCHEMA {schema}").await?;
     }
     run(pg, tx, LEDGER).await?;
-    let version: i32 = sqlx::query_scalar(pg.schema.fill(READ))
+    let version: i32 = pg
+        .scalar(&pg.schema.fill(READ))
         .fetch_one(&mut **tx)
         .await
         .map_err(fault::store("read the schema's version"))?;

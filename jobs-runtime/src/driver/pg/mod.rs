@@ -16,11 +16,14 @@ mod look;
 mod migrate;
 mod new_jobs;
 mod operate;
+mod own;
+mod pooler;
 mod promote;
 mod purge;
 mod rescue;
 mod rows;
 mod schema;
+mod session;
 mod tokens;
 mod tx;
 mod worker;
@@ -38,9 +41,14 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
+use own::Own;
 use schema::{Schema, Statements};
+use session::{ANSWER, bounded};
 use sqlx::PgPool;
-use std::{any::Any, sync::OnceLock};
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock, atomic::AtomicBool},
+};
 use tokens::Tokens;
 
 /// The Postgres driver: PostgreSQL 14 or newer, no extension, no superuser, a schema of its own.
@@ -61,8 +69,10 @@ pub struct Pg {
     /// The caller's pool: enqueues and inspection.
     pool: PgPool,
     /// The driver's own connections: what workers do.
-    own: OnceLock<PgPool>,
+    own: OnceLock<Arc<Own>>,
     tokens: Tokens,
+    /// Whether it was found that no pooler in transaction mode stands in between.
+    is_direct: AtomicBool,
     options: PgOptions,
 }
 
@@ -130,7 +140,7 @@ impl Driver for Pg {
     }
 
     fn start_worker(&self, worker: NewWorker) -> BoxFuture<'_, Result<WorkerId, Error>> {
-        Box::pin(worker::start(self, worker))
+        Box::pin(bounded(ANSWER, worker::start(self, worker)))
     }
 
     fn lease_session(&self, worker: WorkerId) -> BoxFuture<'_, Result<Box<dyn LeaseSession>, Error>> {
@@ -138,7 +148,7 @@ impl Driver for Pg {
     }
 
     fn stop_worker(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(worker::stop(self, worker))
+        Box::pin(bounded(ANSWER, worker::stop(self, worker)))
     }
 
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
@@ -154,7 +164,7 @@ impl Driver for Pg {
     }
 
     fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>> {
-        Box::pin(commit::commit(self, worker, writes))
+        Box::pin(bounded(ANSWER, commit::commit(self, worker, writes)))
     }
 
     fn promote(&self, limit: u32) -> BoxFuture<'_, Result<Promoted, Error>> {
@@ -162,11 +172,11 @@ impl Driver for Pg {
     }
 
     fn rescue(&self) -> BoxFuture<'_, Result<Rescued, Error>> {
-        Box::pin(rescue::rescue(self))
+        Box::pin(bounded(ANSWER, rescue::rescue(self)))
     }
 
     fn purge(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
-        Box::pin(purge::purge(self, limit))
+        Box::pin(bounded(4 * ANSWER, purge::purge(self, limit)))
     }
 
     fn hints(&self, worker: WorkerId, queues: Vec<String>) -> BoxFuture<'_, Result<Box<dyn Hints>, Error>> {

@@ -7,8 +7,10 @@ use crate::{
     id::JobId,
     state::State,
 };
-use sqlx::{Connection, PgConnection, SqlStr};
+use sqlx::{PgConnection, PgExecutor, Postgres, SqlStr, postgres::PgArguments, query::Query};
 use uuid::Uuid;
+
+type PgQuery = Query<'static, Postgres, PgArguments>;
 
 /// How often a job is looked for that moves from table to table as fast as it is looked for.
 const MAX_ROUNDS: u32 = 100;
@@ -17,17 +19,16 @@ const MAX_ROUNDS: u32 = 100;
 /// only from one statement that sees all tables at once.
 pub(super) async fn cancel(pg: &Pg, job: JobId) -> Result<CancelAnswer, Error> {
     let doing = || fault::store("cancel a job");
-    let mut connection = pg.pool.acquire().await.map_err(doing())?;
     for _ in 0..MAX_ROUNDS {
         for statement in [&pg.sql.cancel_ready, &pg.sql.cancel_waiting] {
-            if end(statement, job, &mut connection).await.map_err(doing())? {
+            if end(pg, statement, job).await.map_err(doing())? {
                 return Ok(CancelAnswer::Cancelled);
             }
         }
-        if ask(pg, job, &mut connection).await.map_err(doing())? {
+        if ask(pg, job).await.map_err(doing())? {
             return Ok(CancelAnswer::Asked);
         }
-        match state(pg, job, &mut connection).await? {
+        match state(job, sqlx::query(pg.sql.state.clone()), pg.callers()).await? {
             None => return Ok(CancelAnswer::NotFound),
             Some(state) if state.is_final() => return Ok(CancelAnswer::AlreadyFinal(state)),
             Some(_) => {}
@@ -36,32 +37,28 @@ pub(super) async fn cancel(pg: &Pg, job: JobId) -> Result<CancelAnswer, Error> {
     Err(Error::new(code::STORE_UNAVAILABLE, format!("job {job} moves too fast to be cancelled")))
 }
 
-async fn end(statement: &SqlStr, job: JobId, connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query(statement.clone()).bind(job.0).bind(KEEP_CANCELLED).execute(connection).await?;
+async fn end(pg: &Pg, statement: &SqlStr, job: JobId) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query(statement.clone()).bind(job.0).bind(KEEP_CANCELLED).execute(pg.callers()).await?;
     Ok(done.rows_affected() > 0)
 }
 
-async fn ask(pg: &Pg, job: JobId, connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+async fn ask(pg: &Pg, job: JobId) -> Result<bool, sqlx::Error> {
     let query = sqlx::query(pg.sql.cancel_running.clone()).bind(job.0).bind(&pg.channel);
-    Ok(query.fetch_optional(connection).await?.is_some())
+    Ok(query.fetch_optional(pg.callers()).await?.is_some())
 }
 
-async fn state(pg: &Pg, job: JobId, connection: &mut PgConnection) -> Result<Option<State>, Error> {
-    let row = sqlx::query(pg.sql.state.clone())
-        .bind(job.0)
-        .fetch_one(connection)
-        .await
-        .map_err(fault::store("look for a job"))?;
+async fn state(job: JobId, query: PgQuery, executor: impl PgExecutor<'_>) -> Result<Option<State>, Error> {
+    let row = query.bind(job.0).fetch_one(executor).await.map_err(fault::store("look for a job"))?;
     Columns::of(&row).state_or_null()
 }
 
 /// A requeued job takes its unique key again, if its end or first claim had freed it.
 pub(super) async fn requeue(pg: &Pg, job: JobId) -> Result<(), Error> {
     let doing = || fault::store("requeue a job");
-    let mut connection = pg.pool.acquire().await.map_err(doing())?;
-    let mut tx = connection.begin().await.map_err(doing())?;
-    let locked = sqlx::query(pg.sql.requeue_lock.clone()).bind(job.0).fetch_optional(&mut *tx).await.map_err(doing())?;
-    let Some(row) = locked else { return Err(refusal(job, state(pg, job, &mut tx).await?)) };
+    let mut session = pg.callers().acquire().await.map_err(doing())?;
+    let mut tx = session.begin().await.map_err(doing())?;
+    let locked = pg.query(&pg.sql.requeue_lock).bind(job.0).fetch_optional(&mut *tx).await.map_err(doing())?;
+    let Some(row) = locked else { return Err(refusal(job, state(job, pg.query(&pg.sql.state), &mut *tx).await?)) };
     let mut columns = Columns::of(&row);
     let key = columns.next::<Option<&[u8]>>()?;
     let hold = columns.next::<Option<i16>>()?;
@@ -69,8 +66,10 @@ pub(super) async fn requeue(pg: &Pg, job: JobId) -> Result<(), Error> {
         let kind: &str = columns.next()?;
         retake(pg, job, kind, key, hold, &mut tx).await?;
     }
-    sqlx::query(pg.sql.requeue.clone()).bind(job.0).bind(&pg.channel).execute(&mut *tx).await.map_err(doing())?;
-    tx.commit().await.map_err(doing())
+    pg.query(&pg.sql.requeue).bind(job.0).bind(&pg.channel).execute(&mut *tx).await.map_err(doing())?;
+    tx.commit().await.map_err(doing())?;
+    session.give_back();
+    Ok(())
 }
 
 async fn retake(
@@ -81,7 +80,8 @@ async fn retake(
     hold: i16,
     connection: &mut PgConnection,
 ) -> Result<(), Error> {
-    let holder: Option<Uuid> = sqlx::query_scalar(pg.sql.requeue_key.clone())
+    let holder: Option<Uuid> = pg
+        .scalar(&pg.sql.requeue_key)
         .bind(key)
         .bind(job.0)
         .bind(hold)

@@ -6,10 +6,12 @@
 
 use super::{Pg, fault};
 use crate::error::Error;
-use sqlx::{Connection, PgConnection, SqlStr};
+use sqlx::{PgConnection, PgExecutor, Postgres, postgres::PgArguments, query::Query};
 
 /// How many rows a statement removes at most.
 const MAX_ROWS: u32 = 5_000;
+
+type PgQuery = Query<'static, Postgres, PgArguments>;
 
 /// A slot whose jobs are to leave.
 struct DueSlot {
@@ -29,26 +31,26 @@ pub(super) async fn purge(pg: &Pg, limit: u32) -> Result<u64, Error> {
 }
 
 async fn purge_all(pg: &Pg, limit: i64) -> Result<u64, sqlx::Error> {
-    let mut connection = pg.own().acquire().await?;
     let mut removed = 0;
     for statement in [&pg.sql.purge_keys, &pg.sql.purge_rows] {
-        removed += delete(statement.clone(), limit, &mut connection).await?;
+        removed += delete(sqlx::query(statement.clone()), limit, pg.own()).await?;
     }
-    let due: Vec<(i16, i32, bool)> = sqlx::query_as(pg.sql.purge_due_slots.clone()).fetch_all(&mut *connection).await?;
+    let due: Vec<(i16, i32, bool)> = sqlx::query_as(pg.sql.purge_due_slots.clone()).fetch_all(pg.own()).await?;
     for (slot, day, ends_today) in due {
-        removed += empty(pg, &DueSlot { slot, day, ends_today }, limit, &mut connection).await?;
+        removed += empty(pg, &DueSlot { slot, day, ends_today }, limit).await?;
     }
     Ok(removed)
 }
 
-async fn delete(statement: SqlStr, limit: i64, connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
-    Ok(sqlx::query(statement).bind(limit).execute(connection).await?.rows_affected())
+async fn delete(query: PgQuery, limit: i64, executor: impl PgExecutor<'_>) -> Result<u64, sqlx::Error> {
+    Ok(query.bind(limit).execute(executor).await?.rows_affected())
 }
 
 /// Empties a slot, unless another process is at it.
-async fn empty(pg: &Pg, due: &DueSlot, limit: i64, connection: &mut PgConnection) -> Result<u64, sqlx::Error> {
-    let mut tx = connection.begin().await?;
-    let locked = sqlx::query(pg.sql.purge_lock_slot.clone()).bind(due.slot).bind(due.day);
+async fn empty(pg: &Pg, due: &DueSlot, limit: i64) -> Result<u64, sqlx::Error> {
+    let mut session = pg.own().acquire().await?;
+    let mut tx = session.begin().await?;
+    let locked = pg.query(&pg.sql.purge_lock_slot).bind(due.slot).bind(due.day);
     if locked.fetch_optional(&mut *tx).await?.is_none() {
         return Ok(0);
     }
@@ -61,36 +63,37 @@ async fn empty(pg: &Pg, due: &DueSlot, limit: i64, connection: &mut PgConnection
     } else {
         Some(
             delete(
-                pg.schema.fill(&include_str!("sql/purge_slot_rows.sql").replace("{slot}", &due.table())),
+                pg.query(&pg.schema.fill(&include_str!("sql/purge_slot_rows.sql").replace("{slot}", &due.table()))),
                 limit,
-                &mut tx,
+                &mut *tx,
             )
             .await?,
         )
     };
     let is_empty = removed.is_some_and(|removed| due.ends_today || removed < limit.unsigned_abs());
     if is_empty {
-        sqlx::query(pg.sql.purge_mark_slot.clone()).bind(due.slot).bind(due.day).execute(&mut *tx).await?;
+        pg.query(&pg.sql.purge_mark_slot).bind(due.slot).bind(due.day).execute(&mut *tx).await?;
     }
     tx.commit().await?;
+    session.give_back();
     Ok(removed.unwrap_or(0))
 }
 
 /// Truncates a slot and answers about how many jobs were in it; `None` if its day is over by now.
 async fn truncate(pg: &Pg, due: &DueSlot, connection: &mut PgConnection) -> Result<Option<u64>, sqlx::Error> {
     let table = due.table();
-    let estimate: Option<f32> = sqlx::query_scalar(pg.schema.fill(&format!(
-        "SELECT greatest(reltuples, 1) FROM pg_class
+    let estimate: Option<f32> = pg
+        .scalar(&pg.schema.fill(&format!(
+            "SELECT greatest(reltuples, 1) FROM pg_class
          WHERE oid = '{{schema}}.{table}'::regclass AND EXISTS (SELECT FROM {{schema}}.{table})"
-    )))
-    .fetch_optional(&mut *connection)
-    .await?;
+        )))
+        .fetch_optional(&mut *connection)
+        .await?;
     let Some(estimate) = estimate else { return Ok(Some(0)) };
     let lock = format!("SET LOCAL lock_timeout = '1s'; LOCK TABLE {{schema}}.{table} IN ACCESS EXCLUSIVE MODE");
     sqlx::raw_sql(pg.schema.fill(&lock)).execute(&mut *connection).await?;
     // Only now can nobody add to the slot: if its day is not over yet, nothing in it must stay.
-    let is_today: bool =
-        sqlx::query_scalar(pg.sql.purge_is_today.clone()).bind(due.day).fetch_one(&mut *connection).await?;
+    let is_today: bool = pg.scalar(&pg.sql.purge_is_today).bind(due.day).fetch_one(&mut *connection).await?;
     if !is_today {
         return Ok(None);
     }

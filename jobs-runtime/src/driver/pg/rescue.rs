@@ -12,12 +12,14 @@ pub(super) const KEEP_CANCELLED: f64 = match Keep::DEFAULT {
 
 pub(super) async fn rescue(pg: &Pg) -> Result<Rescued, Error> {
     let doing = || fault::store("rescue lost workers' jobs");
-    let mut tx = pg.own().begin().await.map_err(doing())?;
+    let mut session = pg.own().acquire().await.map_err(doing())?;
+    let mut tx = session.begin().await.map_err(doing())?;
     // The locks come in a statement of their own: a claim that committed while they were waited for must be in the
     // snapshot of the statement that moves the rows.
-    let lapsed: Vec<i64> = sqlx::query_scalar(pg.sql.lapsed.clone()).fetch_all(&mut *tx).await.map_err(doing())?;
+    let lapsed: Vec<i64> = pg.scalar(&pg.sql.lapsed).fetch_all(&mut *tx).await.map_err(doing())?;
     let rescued = if lapsed.is_empty() { Rescued::default() } else { release(pg, &mut tx, &lapsed, 1).await? };
     tx.commit().await.map_err(doing())?;
+    session.give_back();
     Ok(rescued)
 }
 
@@ -28,7 +30,8 @@ pub(super) async fn release(
     workers: &[i64],
     crashes: i16,
 ) -> Result<Rescued, Error> {
-    let row = sqlx::query(pg.sql.release.clone())
+    let row = pg
+        .query(&pg.sql.release)
         .bind(workers)
         .bind(crashes)
         .bind(&pg.channel)

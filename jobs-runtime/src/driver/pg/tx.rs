@@ -6,7 +6,7 @@ use crate::{
     driver::{JoinTx, Tx},
     error::Error,
 };
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::{PgConnection, Postgres, SqlStr, Transaction};
 
 impl JoinTx for PgConnection {
     fn tx(&mut self) -> Tx<'_> {
@@ -30,7 +30,7 @@ impl Pg {
     /// `X_STORE_UNAVAILABLE` if the database does not answer.
     pub async fn begin_for_tenant(&self, tenant: Option<&str>) -> Result<Transaction<'static, Postgres>, Error> {
         let mut tx = self.pool.begin().await.map_err(fault::store("begin a tenant's transaction"))?;
-        sqlx::query("SELECT pg_catalog.set_config('app.tenant', $1, true)")
+        self.query(&SqlStr::from_static("SELECT pg_catalog.set_config('app.tenant', $1, true)"))
             .bind(tenant.unwrap_or_default())
             .execute(&mut *tx)
             .await

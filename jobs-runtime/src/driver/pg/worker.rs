@@ -1,12 +1,13 @@
 //! Begins and ends a worker's lease. Upstream: `worker`. Downstream: `release`.
 
-use super::{Pg, fault, rescue};
+use super::{Pg, fault, pooler, rescue};
 use crate::{
     driver::{KnownKind, NewWorker, WorkerId},
     error::{Error, code},
 };
 
 pub(super) async fn start(pg: &Pg, worker: NewWorker) -> Result<WorkerId, Error> {
+    pooler::refuse(pg).await?;
     register_kinds(pg, &worker.kinds).await?;
     let names: Vec<_> = worker.kinds.iter().map(|kind| kind.name.as_str()).collect();
     let versions: Vec<_> = worker.kinds.iter().map(|kind| i32::from(kind.version)).collect();
@@ -26,13 +27,16 @@ pub(super) async fn start(pg: &Pg, worker: NewWorker) -> Result<WorkerId, Error>
 
 pub(super) async fn stop(pg: &Pg, worker: WorkerId) -> Result<(), Error> {
     let doing = || fault::store("end a worker's lease");
-    let mut tx = pg.own().begin().await.map_err(doing())?;
+    let mut session = pg.own().acquire().await.map_err(doing())?;
+    let mut tx = session.begin().await.map_err(doing())?;
     let found: Option<i64> =
-        sqlx::query_scalar(pg.sql.worker_lock.clone()).bind(worker.0).fetch_optional(&mut *tx).await.map_err(doing())?;
+        pg.scalar(&pg.sql.worker_lock).bind(worker.0).fetch_optional(&mut *tx).await.map_err(doing())?;
     if found.is_some() {
         rescue::release(pg, &mut tx, &[worker.0], 0).await?;
     }
-    tx.commit().await.map_err(doing())
+    tx.commit().await.map_err(doing())?;
+    session.give_back();
+    Ok(())
 }
 
 /// Notes which queue each kind belongs to, for enqueues from SQL.

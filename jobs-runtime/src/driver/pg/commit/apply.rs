@@ -7,27 +7,32 @@ use super::{
 use crate::{
     driver::{
         Finish, NewJob, Progress, Reschedule, WorkerId, Written,
-        pg::{Pg, enqueue, rows::stop_text},
+        pg::{Pg, enqueue, fault, rows::stop_text},
     },
     failure::RecordedFailure,
     spec::{Keep, OnConflict},
     state::State,
 };
-use sqlx::{Connection, PgConnection, Row};
+use sqlx::{PgConnection, Row};
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 /// Applies a round as a whole: in one statement where one suffices, else in one transaction.
 pub(super) async fn apply(pg: &Pg, worker: WorkerId, round: &Round<'_>) -> Result<Answers, sqlx::Error> {
-    let mut connection = pg.own().acquire().await?;
+    let mut session = pg.own().acquire().await?;
     let kinds = [round.progress.is_empty(), round.finish.is_empty(), round.reschedule.is_empty()];
     let alone = kinds.iter().filter(|empty| !**empty).count() == 1;
-    if alone && round.finish.iter().all(|(_, _, finish)| finish.follow_up.is_none()) {
-        return statements(pg, worker, round, &mut connection).await;
+    if alone && !pg.is_pooled() && round.finish.iter().all(|(_, _, finish)| finish.follow_up.is_none()) {
+        let answers = statements(pg, worker, round, &mut session).await;
+        if answers.as_ref().err().is_none_or(fault::leaves_connection_well) {
+            session.give_back();
+        }
+        return answers;
     }
-    let mut tx = connection.begin().await?;
+    let mut tx = session.begin().await?;
     let answers = statements(pg, worker, round, &mut tx).await?;
     tx.commit().await?;
+    session.give_back();
     Ok(answers)
 }
 
@@ -59,7 +64,8 @@ async fn progress(
 ) -> Result<(), sqlx::Error> {
     let fences = Fences::of(items);
     let texts: Result<Vec<_>, _> = items.iter().map(|(_, _, progress)| serde_json::to_string(progress)).collect();
-    let landed = sqlx::query_scalar::<_, Uuid>(pg.sql.progress.clone())
+    let landed = pg
+        .scalar::<Uuid>(&pg.sql.progress)
         .bind(worker.0)
         .bind(&fences.jobs)
         .bind(&fences.attempts)
@@ -122,7 +128,7 @@ async fn complete(
     connection: &mut PgConnection,
 ) -> Result<Vec<Uuid>, sqlx::Error> {
     let fences = Fences::of(items);
-    sqlx::query_scalar(pg.sql.complete.clone())
+    pg.scalar(&pg.sql.complete)
         .bind(worker.0)
         .bind(&fences.jobs)
         .bind(&fences.attempts)
@@ -144,7 +150,7 @@ async fn finish_any(
     let outputs: Vec<_> =
         items.iter().map(|(_, _, finish)| finish.output.as_ref().map(|output| output.as_str())).collect();
     let keeps: Vec<_> = items.iter().map(|(_, _, finish)| seconds(finish.keep)).collect();
-    sqlx::query_scalar(pg.sql.finish.clone())
+    pg.scalar(&pg.sql.finish)
         .bind(worker.0)
         .bind(&fences.jobs)
         .bind(&fences.attempts)
@@ -173,7 +179,8 @@ async fn reschedule(
     let delays: Vec<_> = items.iter().map(|(_, _, change)| change.delay.as_secs_f64()).collect();
     let failed: Vec<_> = items.iter().map(|(_, _, change)| change.failure.is_some()).collect();
     let keeps: Vec<_> = items.iter().map(|(_, _, change)| seconds(change.keep)).collect();
-    let rows = sqlx::query(pg.sql.reschedule.clone())
+    let rows = pg
+        .query(&pg.sql.reschedule)
         .bind(worker.0)
         .bind(&fences.jobs)
         .bind(&fences.attempts)
