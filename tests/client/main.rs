@@ -1,6 +1,7 @@
 //! What a caller meets before anything runs: enqueue and its refusals, the registry, the record of a failure.
 
 mod batch;
+mod docs;
 mod dynamic;
 mod failing;
 mod fixtures;
@@ -9,4 +10,3 @@ mod options;
 mod payload;
 mod registry;
 mod roundtrip;
-mod table;

@@ -1,4 +1,4 @@
-//! The generated pages: they are compared, and written anew where `JOBS_BLESS` is set.
+//! The generated pages: they are compared, and written anew where `UPDATE_DOCS` is set.
 
 use expect_test::expect;
 use jobs::{State, error::code};
@@ -7,11 +7,11 @@ use std::{collections::BTreeSet, fmt::Write, path::Path};
 /// Compares a page with what it is generated from, or writes it.
 fn check(page: &str, generated: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(page);
-    if std::env::var_os("JOBS_BLESS").is_some() {
+    if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, generated).expect("the docs are writable");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == generated, "docs/{page} has drifted; `JOBS_BLESS=1 cargo test --test client table` rewrites it");
+    assert!(written == generated, "docs/{page} has drifted; `./dev docs` rewrites it");
 }
 
 #[test]
