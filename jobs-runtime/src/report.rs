@@ -51,11 +51,9 @@ pub struct ReportedJob {
     pub stop: Option<Stop>,
 }
 
-type Callback = dyn Fn(&Report) + Send + Sync;
-
 /// The worker's reporter. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct Reporter(Option<Arc<Callback>>);
+pub(crate) struct Reporter(Option<Arc<dyn Fn(&Report) + Send + Sync>>);
 
 impl Reporter {
     pub(crate) fn new(report: impl Fn(&Report) + Send + Sync + 'static) -> Self {

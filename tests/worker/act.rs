@@ -1,16 +1,16 @@
 //! One job that does what its input says, and how to wait for what becomes of it.
 
 use jobs::{
-    CancelReason, Ctx, Failure, Job, JobId, Jobs, JsonText, Registry, State,
+    Ctx, Failure, Job, JobId, Jobs, Registry, State,
     backoff::Backoff,
-    driver::{JobRecord, Memory, NewJob, Overrides, Start},
+    driver::{JobRecord, Memory},
     serde::{Deserialize, Serialize},
     spec::{JobSpec, Retry},
 };
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -24,16 +24,9 @@ pub(crate) enum Act {
     Panic,
     PanicWith42,
     PanicInDrop,
-    /// Hangs with a value that panics when it is dropped.
-    HangWithBomb,
-    /// Snoozes the first time.
     Snooze(u64),
-    /// Sleeps in its first run, completes in every other.
-    Once(u64),
     Discard,
     Cancel,
-    /// Completes if a worker died with it before.
-    Rescued,
     /// Sleeps without looking at its cancellation.
     Sleep(u64),
     /// Waits for its cancellation, then returns `Ok` or `Err`.
@@ -73,7 +66,9 @@ impl Drop for Bomb {
 }
 
 async fn perform(ctx: &Ctx, act: Act) -> Result<(), Failure> {
-    let _running = ctx.state::<Log>().ok().map(|log| log.started(ctx));
+    if let Ok(log) = ctx.state::<Log>() {
+        log.started(ctx);
+    }
     match act {
         Act::Ok => Ok(()),
         Act::Fail => Err(Failure::retry("as told")),
@@ -85,19 +80,10 @@ async fn perform(ctx: &Ctx, act: Act) -> Result<(), Failure> {
             tokio::task::yield_now().await;
             Ok(())
         }
-        Act::HangWithBomb => {
-            let _bomb = Bomb;
-            std::future::pending().await
+        Act::Snooze(millis) if ctx.metadata().is_none() && log_count(ctx) == 1 => {
+            Err(Failure::snooze(Duration::from_millis(millis)))
         }
-        Act::Once(millis) if log_count(ctx) == 1 => {
-            tokio::time::sleep(Duration::from_millis(millis)).await;
-            Ok(())
-        }
-        Act::Once(_) => Ok(()),
-        Act::Snooze(millis) if log_count(ctx) == 1 => Err(Failure::snooze(Duration::from_millis(millis))),
         Act::Snooze(_) => Ok(()),
-        Act::Rescued if ctx.is_rescued() && ctx.crashes() == 1 => Ok(()),
-        Act::Rescued => Err(Failure::terminal("not rescued")),
         Act::Discard => Err(Failure::discard("not wanted")),
         Act::Cancel => Err(Failure::cancel("changed my mind")),
         Act::Sleep(millis) => {
@@ -106,9 +92,6 @@ async fn perform(ctx: &Ctx, act: Act) -> Result<(), Failure> {
         }
         Act::UntilCancelled(ok) => {
             ctx.cancelled().await;
-            if let (Ok(log), Some(reason)) = (ctx.state::<Log>(), ctx.cancel_reason()) {
-                log.0.lock().unwrap().reasons.push(reason);
-            }
             if ok { Ok(()) } else { Err(Failure::retry("stopped")) }
         }
         Act::Block(millis) => {
@@ -129,52 +112,21 @@ fn log_count(ctx: &Ctx) -> usize {
     ctx.state::<Log>().map_or(0, |log| log.starts_of(ctx.id()))
 }
 
-/// What the bodies did.
+/// Every start of a body, in order.
 #[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Logged>>);
-
-#[derive(Default)]
-struct Logged {
-    starts: Vec<JobId>,
-    reasons: Vec<CancelReason>,
-    running: usize,
-    most: usize,
-}
-
-/// Counts a body as running while it lives.
-struct Running(Log);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.0.lock().unwrap().running -= 1;
-    }
-}
+pub(crate) struct Log(Arc<std::sync::Mutex<Vec<(JobId, u32)>>>);
 
 impl Log {
-    fn started(&self, ctx: &Ctx) -> Running {
-        let mut logged = self.0.lock().unwrap();
-        logged.starts.push(ctx.id());
-        logged.running += 1;
-        logged.most = logged.most.max(logged.running);
-        Running(self.clone())
+    fn started(&self, ctx: &Ctx) {
+        self.0.lock().unwrap().push((ctx.id(), ctx.attempt()));
     }
 
     pub(crate) fn starts(&self) -> usize {
-        self.0.lock().unwrap().starts.len()
+        self.0.lock().unwrap().len()
     }
 
     pub(crate) fn starts_of(&self, job: JobId) -> usize {
-        self.0.lock().unwrap().starts.iter().filter(|id| **id == job).count()
-    }
-
-    /// How many bodies ran at once at most.
-    pub(crate) fn most_at_once(&self) -> usize {
-        self.0.lock().unwrap().most
-    }
-
-    /// Why bodies that waited for their cancellation were cancelled.
-    pub(crate) fn reasons(&self) -> Vec<CancelReason> {
-        self.0.lock().unwrap().reasons.clone()
+        self.0.lock().unwrap().iter().filter(|(id, _)| *id == job).count()
     }
 }
 
@@ -191,32 +143,6 @@ pub(crate) fn jobs_on(driver: Arc<dyn jobs::driver::Driver>) -> Jobs {
 /// Enqueues the job.
 pub(crate) async fn enqueue(jobs: &Jobs, act: Act) -> JobId {
     jobs.enqueue::<Acts>(act).await.unwrap().id()
-}
-
-/// Enqueues the job with a payload that nothing checks, as another program could.
-pub(crate) async fn enqueue_raw(jobs: &Jobs, payload: &str) -> JobId {
-    enqueue_as(jobs, payload, None).await
-}
-
-/// Enqueues the job with a payload that nothing checks, for a tenant.
-pub(crate) async fn enqueue_as(jobs: &Jobs, payload: &str, tenant: Option<&str>) -> JobId {
-    let job = NewJob {
-        id: JobId::new(),
-        kind: "acts".to_owned(),
-        version: 1,
-        queue: "acts".to_owned(),
-        tenant: tenant.map(str::to_owned),
-        priority: 0,
-        start: Start::Now,
-        payload: JsonText::trusted(payload),
-        unique: None,
-        overrides: Overrides::default(),
-        expires_after: None,
-        metadata: None,
-        trace: None,
-        enqueued_by: None,
-    };
-    jobs.driver().enqueue(&[job], None).await.unwrap()[0].id()
 }
 
 /// Waits until a job has ended.

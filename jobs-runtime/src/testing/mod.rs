@@ -1,15 +1,7 @@
-//! For tests: run jobs in place, move the clock, assert what is enqueued; and the conformance suite of drivers.
+//! For tests: the conformance suite of drivers, and what tests of jobs need.
 //! Upstream: tests. Downstream: everything.
 
-mod act;
-mod clock;
 pub mod conformance;
-mod enqueued;
 mod eventually;
-mod harness;
 
-pub use act::{Act, Acts};
-pub use clock::TestClock;
-pub use enqueued::{Waiting, assert_enqueued, enqueued, refute_enqueued};
 pub use eventually::eventually;
-pub use harness::Harness;

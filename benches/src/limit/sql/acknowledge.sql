@@ -1,0 +1,4 @@
+DELETE FROM running
+WHERE id = ANY ($1)
+  AND attempt = ANY ($2)
+  AND token = ANY ($3)
