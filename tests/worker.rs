@@ -2,5 +2,23 @@
 
 #[path = "worker/act.rs"]
 mod act;
+#[path = "worker/commit.rs"]
+mod commit;
+#[path = "worker/drain.rs"]
+mod drain;
+#[path = "worker/first_reason.rs"]
+mod first_reason;
+#[path = "worker/isolation.rs"]
+mod isolation;
+#[path = "worker/lease.rs"]
+mod lease;
+#[path = "worker/loops.rs"]
+mod loops;
 #[path = "worker/runs.rs"]
 mod runs;
+#[path = "worker/scripted.rs"]
+mod scripted;
+#[path = "worker/settled.rs"]
+mod settled;
+#[path = "worker/start.rs"]
+mod start;

@@ -259,6 +259,7 @@ SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
 DECLARE
+    holders uuid[];
     round int := 0;
 BEGIN
     LOOP
@@ -277,10 +278,16 @@ BEGIN
         WHERE i.key IS NOT NULL
         ORDER BY i.key, i.place
         ON CONFLICT (key) DO NOTHING;
+        -- One statement reads all holders and decides by them: a holder that is gone a moment later counts as found.
+        holders := ARRAY(
+            SELECT (SELECT u.job_id FROM {schema}.unique_keys AS u WHERE u.key = i.key)
+            FROM unnest(keys) WITH ORDINALITY AS i (key, place)
+            ORDER BY i.place
+        );
         EXIT WHEN NOT EXISTS (
-            SELECT FROM unnest(keys) AS wanted (key)
+            SELECT FROM unnest(keys, holders) AS wanted (key, holder)
             WHERE wanted.key IS NOT NULL
-                AND NOT EXISTS (SELECT FROM {schema}.unique_keys AS u WHERE u.key = wanted.key)
+                AND wanted.holder IS NULL
         );
         round := round + 1;
         IF round > 1000 THEN
@@ -292,16 +299,15 @@ BEGIN
     SELECT
         i.place,
         i.job,
-        u.job_id,
-        CASE WHEN u.job_id <> i.job THEN {schema}.state_of(u.job_id) END,
-        u.job_id <> i.job AND i.reject
-    FROM unnest(keys, jobs, rejects) WITH ORDINALITY AS i (key, job, reject, place)
-    JOIN {schema}.unique_keys AS u ON u.key = i.key;
+        i.holder,
+        CASE WHEN i.holder <> i.job THEN {schema}.state_of(i.holder) END,
+        i.holder <> i.job AND i.reject
+    FROM unnest(keys, jobs, rejects, holders) WITH ORDINALITY AS i (key, job, reject, holder, place)
+    WHERE i.key IS NOT NULL;
 
-    IF true = ANY (rejects) AND EXISTS (
-        SELECT FROM unnest(keys, jobs, rejects) AS i (key, job, reject)
-        JOIN {schema}.unique_keys AS u ON u.key = i.key
-        WHERE u.job_id <> i.job AND i.reject
+    IF EXISTS (
+        SELECT FROM unnest(jobs, rejects, holders) AS i (job, reject, holder)
+        WHERE i.holder <> i.job AND i.reject
     ) THEN
         DELETE FROM {schema}.unique_keys AS u
         WHERE u.key = ANY (keys) AND u.job_id = ANY (jobs);

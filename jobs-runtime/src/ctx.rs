@@ -1,6 +1,8 @@
 //! What a running body knows of its run: who it is, whose tenant, which states, and whether it should stop.
 //! Upstream: `execute`.
 
+#[cfg(feature = "pg")]
+mod pg;
 mod progress;
 #[cfg(feature = "testing")]
 mod test;

@@ -51,9 +51,11 @@ pub struct ReportedJob {
     pub stop: Option<Stop>,
 }
 
+type Callback = dyn Fn(&Report) + Send + Sync;
+
 /// The worker's reporter. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct Reporter(Option<Arc<dyn Fn(&Report) + Send + Sync>>);
+pub(crate) struct Reporter(Option<Arc<Callback>>);
 
 impl Reporter {
     pub(crate) fn new(report: impl Fn(&Report) + Send + Sync + 'static) -> Self {

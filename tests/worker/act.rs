@@ -1,16 +1,16 @@
 //! One job that does what its input says, and how to wait for what becomes of it.
 
 use jobs::{
-    Ctx, Failure, Job, JobId, Jobs, Registry, State,
+    CancelReason, Ctx, Failure, Job, JobId, Jobs, JsonText, Registry, State,
     backoff::Backoff,
-    driver::{JobRecord, Memory},
+    driver::{JobRecord, Memory, NewJob, Overrides, Start},
     serde::{Deserialize, Serialize},
     spec::{JobSpec, Retry},
 };
 use std::{
     future::Future,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -24,9 +24,16 @@ pub(crate) enum Act {
     Panic,
     PanicWith42,
     PanicInDrop,
+    /// Hangs with a value that panics when it is dropped.
+    HangWithBomb,
+    /// Snoozes the first time.
     Snooze(u64),
+    /// Sleeps in its first run, completes in every other.
+    Once(u64),
     Discard,
     Cancel,
+    /// Completes if a worker died with it before.
+    Rescued,
     /// Sleeps without looking at its cancellation.
     Sleep(u64),
     /// Waits for its cancellation, then returns `Ok` or `Err`.
@@ -66,9 +73,7 @@ impl Drop for Bomb {
 }
 
 async fn perform(ctx: &Ctx, act: Act) -> Result<(), Failure> {
-    if let Ok(log) = ctx.state::<Log>() {
-        log.started(ctx);
-    }
+    let _running = ctx.state::<Log>().ok().map(|log| log.started(ctx));
     match act {
         Act::Ok => Ok(()),
         Act::Fail => Err(Failure::retry("as told")),
@@ -80,10 +85,19 @@ async fn perform(ctx: &Ctx, act: Act) -> Result<(), Failure> {
             tokio::task::yield_now().await;
             Ok(())
         }
-        Act::Snooze(millis) if ctx.metadata().is_none() && log_count(ctx) == 1 => {
-            Err(Failure::snooze(Duration::from_millis(millis)))
+        Act::HangWithBomb => {
+            let _bomb = Bomb;
+            std::future::pending().await
         }
+        Act::Once(millis) if log_count(ctx) == 1 => {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            Ok(())
+        }
+        Act::Once(_) => Ok(()),
+        Act::Snooze(millis) if log_count(ctx) == 1 => Err(Failure::snooze(Duration::from_millis(millis))),
         Act::Snooze(_) => Ok(()),
+        Act::Rescued if ctx.is_rescued() && ctx.crashes() == 1 => Ok(()),
+        Act::Rescued => Err(Failure::terminal("not rescued")),
         Act::Discard => Err(Failure::discard("not wanted")),
         Act::Cancel => Err(Failure::cancel("changed my mind")),
         Act::Sleep(millis) => {
@@ -92,6 +106,9 @@ async fn perform(ctx: &Ctx, act: Act) -> Result<(), Failure> {
         }
         Act::UntilCancelled(ok) => {
             ctx.cancelled().await;
+            if let (Ok(log), Some(reason)) = (ctx.state::<Log>(), ctx.cancel_reason()) {
+                log.0.lock().unwrap().reasons.push(reason);
+            }
             if ok { Ok(()) } else { Err(Failure::retry("stopped")) }
         }
         Act::Block(millis) => {
@@ -112,21 +129,52 @@ fn log_count(ctx: &Ctx) -> usize {
     ctx.state::<Log>().map_or(0, |log| log.starts_of(ctx.id()))
 }
 
-/// Every start of a body, in order.
+/// What the bodies did.
 #[derive(Clone, Default)]
-pub(crate) struct Log(Arc<std::sync::Mutex<Vec<(JobId, u32)>>>);
+pub(crate) struct Log(Arc<Mutex<Logged>>);
+
+#[derive(Default)]
+struct Logged {
+    starts: Vec<JobId>,
+    reasons: Vec<CancelReason>,
+    running: usize,
+    most: usize,
+}
+
+/// Counts a body as running while it lives.
+struct Running(Log);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.0.lock().unwrap().running -= 1;
+    }
+}
 
 impl Log {
-    fn started(&self, ctx: &Ctx) {
-        self.0.lock().unwrap().push((ctx.id(), ctx.attempt()));
+    fn started(&self, ctx: &Ctx) -> Running {
+        let mut logged = self.0.lock().unwrap();
+        logged.starts.push(ctx.id());
+        logged.running += 1;
+        logged.most = logged.most.max(logged.running);
+        Running(self.clone())
     }
 
     pub(crate) fn starts(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.0.lock().unwrap().starts.len()
     }
 
     pub(crate) fn starts_of(&self, job: JobId) -> usize {
-        self.0.lock().unwrap().iter().filter(|(id, _)| *id == job).count()
+        self.0.lock().unwrap().starts.iter().filter(|id| **id == job).count()
+    }
+
+    /// How many bodies ran at once at most.
+    pub(crate) fn most_at_once(&self) -> usize {
+        self.0.lock().unwrap().most
+    }
+
+    /// Why bodies that waited for their cancellation were cancelled.
+    pub(crate) fn reasons(&self) -> Vec<CancelReason> {
+        self.0.lock().unwrap().reasons.clone()
     }
 }
 
@@ -143,6 +191,32 @@ pub(crate) fn jobs_on(driver: Arc<dyn jobs::driver::Driver>) -> Jobs {
 /// Enqueues the job.
 pub(crate) async fn enqueue(jobs: &Jobs, act: Act) -> JobId {
     jobs.enqueue::<Acts>(act).await.unwrap().id()
+}
+
+/// Enqueues the job with a payload that nothing checks, as another program could.
+pub(crate) async fn enqueue_raw(jobs: &Jobs, payload: &str) -> JobId {
+    enqueue_as(jobs, payload, None).await
+}
+
+/// Enqueues the job with a payload that nothing checks, for a tenant.
+pub(crate) async fn enqueue_as(jobs: &Jobs, payload: &str, tenant: Option<&str>) -> JobId {
+    let job = NewJob {
+        id: JobId::new(),
+        kind: "acts".to_owned(),
+        version: 1,
+        queue: "acts".to_owned(),
+        tenant: tenant.map(str::to_owned),
+        priority: 0,
+        start: Start::Now,
+        payload: JsonText::trusted(payload),
+        unique: None,
+        overrides: Overrides::default(),
+        expires_after: None,
+        metadata: None,
+        trace: None,
+        enqueued_by: None,
+    };
+    jobs.driver().enqueue(&[job], None).await.unwrap()[0].id()
 }
 
 /// Waits until a job has ended.

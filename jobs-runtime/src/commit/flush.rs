@@ -71,26 +71,26 @@ impl Pipeline {
                 () = self.lost.cancelled() => return Ok(stale(writes)),
                 answer = AssertUnwindSafe(self.driver.commit(self.worker, writes)).catch_unwind() => answer,
             };
-            match answer {
+            let error = match answer {
                 Ok(Ok(written)) if written.len() == writes.len() => return Ok(written),
                 Ok(Ok(written)) => {
                     let text = format!("the driver answered {} of {} writes", written.len(), writes.len());
-                    return Err(Error::new(code::STORE_FAILED, text));
+                    Error::new(code::STORE_FAILED, text)
                 }
                 Ok(Err(error)) if error.code() == code::WORKER_LOST => return Ok(stale(writes)),
-                Ok(Err(error)) if error.is_unavailable() || (writes.len() == 1 && failures < TRIES) => {
-                    failures += 1;
-                    tracing::warn!(event = logged::COMMIT_FAILED, writes = writes.len(), failures, %error, "a flush is tried again");
-                    tokio::select! {
-                        () = self.lost.cancelled() => return Ok(stale(writes)),
-                        () = tokio::time::sleep(pause(failures)) => {}
-                    }
-                }
-                Ok(Err(error)) => return Err(error),
+                Ok(Err(error)) => error,
                 Err(payload) => {
-                    let text = format!("the driver panicked: {}", panic::text(payload));
-                    return Err(Error::new(code::STORE_FAILED, text));
+                    Error::new(code::STORE_FAILED, format!("the driver panicked: {}", panic::text(payload)))
                 }
+            };
+            failures += 1;
+            if !error.is_unavailable() && (writes.len() > 1 || failures >= TRIES) {
+                return Err(error);
+            }
+            tracing::warn!(event = logged::COMMIT_FAILED, writes = writes.len(), failures, %error, "tried again");
+            tokio::select! {
+                () = self.lost.cancelled() => return Ok(stale(writes)),
+                () = tokio::time::sleep(pause(failures)) => {}
             }
         }
     }

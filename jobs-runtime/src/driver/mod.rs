@@ -144,8 +144,8 @@ pub trait LeaseSession: Send {
 
 /// A stream of hints.
 pub trait Hints: Send {
-    /// Waits for the next hint. Reconnects by itself and gives [`Hint::All`] afterwards, as it does each time that
-    /// [`is_live`](Hints::is_live) has changed.
+    /// Waits for the next hint. Reconnects by itself and gives [`Hint::All`] afterwards. Dropped half-way, it loses
+    /// nothing.
     fn next(&mut self) -> BoxFuture<'_, Hint>;
 
     /// Whether hints were proven to arrive by a probe of the listener's own. While not, the worker polls more often.

@@ -1,7 +1,15 @@
-//! For tests: the conformance suite of drivers, and what tests of jobs need.
+//! For tests: run jobs in place, move the clock, assert what is enqueued; and the conformance suite of drivers.
 //! Upstream: tests. Downstream: everything.
 
+mod act;
+mod clock;
 pub mod conformance;
+mod enqueued;
 mod eventually;
+mod harness;
 
+pub use act::{Act, Acts};
+pub use clock::TestClock;
+pub use enqueued::{Waiting, assert_enqueued, enqueued, refute_enqueued};
 pub use eventually::eventually;
+pub use harness::Harness;

@@ -3,11 +3,15 @@
 use super::{
     Memory,
     row::{Held, Row},
+    store::Store,
 };
 use crate::{
     driver::{Claim, Claimed, Fence, KnownKind, WorkerId},
     error::Error,
 };
+#[cfg(feature = "testing")]
+use crate::{id::JobId, state::State};
+use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
 pub(super) fn claim(memory: &Memory, claim: &Claim) -> Result<Vec<Claimed>, Error> {
@@ -24,14 +28,34 @@ pub(super) fn claim(memory: &Memory, claim: &Claim) -> Result<Vec<Claimed>, Erro
     chosen.sort_unstable();
     let mut claimed = Vec::with_capacity(chosen.len());
     for (_, _, id) in chosen {
-        let token = store.new_token();
-        if let Some(mut row) = store.take(id) {
-            claimed.push(row.claim(Held { worker: claim.worker, token, since: now }));
-            store.keys.claimed(&row.new);
-            store.put(row);
+        if let Some(row) = store.take(id) {
+            claimed.push(give(&mut store, row, claim.worker, now));
         }
     }
     Ok(claimed)
+}
+
+/// Gives a job that was taken out to a worker.
+fn give(store: &mut Store, mut row: Row, worker: WorkerId, now: DateTime<Utc>) -> Claimed {
+    let claimed = row.claim(Held { worker, token: store.new_token(), since: now });
+    store.keys.claimed(&row.new);
+    store.put(row);
+    claimed
+}
+
+#[cfg(feature = "testing")]
+pub(super) fn claim_job(memory: &Memory, worker: WorkerId, job: JobId) -> Option<Claimed> {
+    let (mut store, now) = memory.lock();
+    let mut row = store.take(job)?;
+    match row.state {
+        State::Ready => {}
+        State::Delayed => row.make_ready(now),
+        _ => {
+            store.put(row);
+            return None;
+        }
+    }
+    Some(give(&mut store, row, worker, now))
 }
 
 pub(super) fn held(memory: &Memory, worker: WorkerId) -> Vec<Fence> {

@@ -83,6 +83,20 @@ impl Memory {
         Transaction::begin(self.clone())
     }
 
+    /// Claims one job, whatever its place and whether it is due. `None` if it does not wait.
+    #[cfg(feature = "testing")]
+    pub(crate) fn claim_job(&self, worker: WorkerId, job: JobId) -> Option<Claimed> {
+        claim::claim_job(self, worker, job)
+    }
+
+    /// Claims what comes first of all queues and kinds, after what is due was moved.
+    #[cfg(feature = "testing")]
+    pub(crate) fn claim_next(&self, worker: WorkerId) -> Option<Claimed> {
+        upkeep::promote(self, u32::MAX);
+        let next = self.lock().0.first_ready();
+        next.and_then(|job| self.claim_job(worker, job))
+    }
+
     /// The store and the time, fixed for as long as the guard is held.
     fn lock(&self) -> (MutexGuard<'_, Store>, DateTime<Utc>) {
         let store = self.0.store.lock().unwrap_or_else(PoisonError::into_inner);

@@ -110,6 +110,12 @@ impl Store {
         self.ready.get(queue).into_iter().flatten().filter_map(|(_, _, id)| self.jobs.get(id))
     }
 
+    /// The ready job that comes first of all queues.
+    #[cfg(feature = "testing")]
+    pub(super) fn first_ready(&self) -> Option<JobId> {
+        self.ready.values().filter_map(BTreeSet::first).min().map(|(_, _, id)| *id)
+    }
+
     /// The waiting job that is due first.
     pub(super) fn first_due(&self) -> Option<(DateTime<Utc>, JobId)> {
         self.waiting.first().copied()

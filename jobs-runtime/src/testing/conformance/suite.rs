@@ -57,6 +57,7 @@ macro_rules! conformance_suite {
             an_open_transaction_delays_no_other_key,
             transactions_that_wait_for_each_other_do_not_hang,
             batches_with_keys_in_any_order_never_deadlock,
+            a_key_that_is_freed_while_it_is_asked_for_never_has_two_holders,
         ]);
         $crate::__conformance_area!($fixture, claim: [
             claims_go_by_priority_then_by_readiness,

@@ -165,3 +165,38 @@ pub async fn batches_with_keys_in_any_order_never_deadlock(store: &dyn Fixture) 
     }
     assert_eq!((inserted, live(store).await), (40, 40));
 }
+
+/// While callers ask for a key again and again, its jobs end one after another: the key never has two live holders, and
+/// every job that was inserted is run once.
+pub async fn a_key_that_is_freed_while_it_is_asked_for_never_has_two_holders(store: &dyn Fixture) {
+    let handles = [store.driver(), store.second_handle().await];
+    let callers = (0..8).map(|caller| {
+        let driver = handles[caller % 2].clone();
+        tokio::spawn(async move {
+            let mut inserted = 0;
+            for _ in 0..60 {
+                let answers = driver.enqueue(&[keyed(1, Hold::Live)], None).await.expect("no caller gets an error");
+                inserted += usize::from(answers[0].is_inserted());
+            }
+            inserted
+        })
+    });
+    let asking = tokio::spawn(join_all(callers.collect::<Vec<_>>()));
+    let worker = HandWorker::start(store.driver()).await;
+    let mut run = 0;
+    loop {
+        let over = asking.is_finished();
+        let claimed = worker.claim(10).await;
+        assert!(claimed.len() <= 1, "{} live jobs hold one key", claimed.len());
+        for job in &claimed {
+            worker.finish(job, State::Completed).await;
+            run += 1;
+        }
+        if over && claimed.is_empty() {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    let inserted: usize = asking.await.expect("no panic").into_iter().map(|caller| caller.expect("no panic")).sum();
+    assert_eq!(run, inserted);
+}
