@@ -14,6 +14,8 @@ mod isolation;
 mod lease;
 #[path = "worker/loops.rs"]
 mod loops;
+#[path = "worker/on_postgres.rs"]
+mod on_postgres;
 #[path = "worker/runs.rs"]
 mod runs;
 #[path = "worker/scripted.rs"]
@@ -22,3 +24,5 @@ mod scripted;
 mod settled;
 #[path = "worker/start.rs"]
 mod start;
+#[path = "support/mod.rs"]
+mod support;

@@ -70,18 +70,11 @@ pub trait Driver: Send + Sync + 'static {
     ///
     /// - May say yes where a claim, a promotion or a rescue then finds nothing. Never says no to what was there before
     ///   the call.
-    /// - A driver that leaves it out says yes to everything, and its workers poll with every call.
-    fn look<'a>(&'a self, queues: &'a [String]) -> BoxFuture<'a, Result<Outlook, Error>> {
-        let everything = Outlook { ready: queues.to_vec(), next_due: Some(Duration::ZERO), lapsed: true };
-        Box::pin(async move { Ok(everything) })
-    }
+    fn look<'a>(&'a self, queues: &'a [String]) -> BoxFuture<'a, Result<Outlook, Error>>;
 
     /// Lists the claims that a worker holds. After a claim whose answer was lost, the worker hands back what it
     /// finds here and does not know.
-    fn held(&self, worker: WorkerId) -> BoxFuture<'_, Result<Vec<Fence>, Error>> {
-        let _ = worker;
-        Box::pin(async { Ok(Vec::new()) })
-    }
+    fn held(&self, worker: WorkerId) -> BoxFuture<'_, Result<Vec<Fence>, Error>>;
 
     /// Applies a worker's writes, item by item under their fences, in as few statements as the store allows.
     ///

@@ -100,6 +100,7 @@ impl Life {
     /// Takes in what a claim gave: into the buffers, or back.
     pub(super) fn admit(self: &Arc<Self>, claimed: Vec<Claimed>) {
         for claimed in claimed {
+            self.runs.hold(claimed.fence);
             let Some(def) = self.shared.jobs.registry().get(&claimed.kind) else {
                 self.hand_back(claimed.fence, UNKNOWN, Keep::DEFAULT);
                 continue;
@@ -149,6 +150,7 @@ impl Life {
         self.spawn(async move {
             let change = Reschedule { delay, attempt: fence.attempt, failure: None, keep };
             life.host.committer.write(fence, Change::Reschedule(change)).await;
+            life.runs.leave(fence);
             life.signals.due.within(delay);
         });
     }

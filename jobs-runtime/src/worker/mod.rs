@@ -10,6 +10,7 @@ mod plan;
 mod poller;
 mod rate;
 mod runs;
+mod signal;
 mod slots;
 mod supervise;
 mod wake;
@@ -153,17 +154,16 @@ impl Worker {
 
     /// Runs until SIGTERM or SIGINT (Ctrl-C where there are no signals), then drains. A second signal ends the grace.
     pub async fn run_until_signal(self) {
-        let signalled = async {
-            signal().await;
-            self.0.draining.cancel();
-            signal().await;
-            self.0.hurried.cancel();
-            std::future::pending().await
-        };
+        let mut signals = signal::Signals::new();
         tokio::select! {
-            () = signalled => {}
-            () = self.wait() => {}
+            () = signals.next() => self.0.draining.cancel(),
+            () = self.wait() => return,
         }
+        tokio::select! {
+            () = signals.next() => self.0.hurried.cancel(),
+            () = self.wait() => return,
+        }
+        self.wait().await;
     }
 }
 
@@ -188,6 +188,8 @@ async fn live(shared: &Arc<Shared>, (id, began): (WorkerId, Instant)) -> End {
         Ok(held) => held,
         Err(error) => {
             life.lose(&error.to_string());
+            life.committed.cancel();
+            tokio::time::sleep(Duration::from_secs(1)).await;
             return End::Lost;
         }
     };
@@ -199,7 +201,7 @@ async fn live(shared: &Arc<Shared>, (id, began): (WorkerId, Instant)) -> End {
     background(&life, &life.ending, "listener", wake::listen);
     background(&life, &life.closing, "lookout", |life| async move {
         let queues = life.shared.plan.queue_names();
-        upkeep::lookout(life.driver(), &queues, &life.signals, |queue| life.slots.wake(queue)).await
+        upkeep::lookout(life.driver(), &queues, &life.signals, |queue| life.slots.found(queue)).await
     });
     background(&life, &life.closing, "promoter", |life| async move {
         upkeep::promote(life.driver(), &life.signals, || life.slots.wake_all()).await
@@ -254,23 +256,4 @@ fn tell_what_was_found(shared: &Shared, id: WorkerId) {
     let (worker, name, jobs, driver) = (id.0, &shared.plan.name, shared.plan.kinds.len(), shared.jobs.driver().name());
     let queues = found.join(", ");
     tracing::info!(event = logged::WORKER_STARTED, worker, name, driver, jobs, queues, "the worker runs");
-}
-
-/// Resolves at the next signal to end.
-async fn signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (term, int) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-        if let (Ok(mut term), Ok(mut int)) = (term, int) {
-            tokio::select! {
-                _ = term.recv() => {}
-                _ = int.recv() => {}
-            }
-            return;
-        }
-    }
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -51,8 +51,7 @@ pub(super) async fn poll(life: Arc<Life>) -> Result<(), Error> {
 async fn reconcile(life: &Arc<Life>) -> Result<(), Error> {
     let held = life.driver().held(life.id).await?;
     life.unsure.store(false, Ordering::Relaxed);
-    let unknown: Vec<_> =
-        held.into_iter().filter(|fence| !life.runs.knows(*fence) && !life.slots.holds(fence.job)).collect();
+    let unknown: Vec<_> = held.into_iter().filter(|fence| !life.runs.knows(*fence)).collect();
     if !unknown.is_empty() {
         tracing::warn!(event = logged::CLAIM_RECONCILED, jobs = unknown.len(), "handed back what no run here knows of");
     }

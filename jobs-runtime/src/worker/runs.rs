@@ -1,4 +1,4 @@
-//! Knows every run of a worker from its start to its settlement, so that it can be cancelled. A leaf.
+//! Knows every job that a worker holds from its claim to its settlement, so that it can be cancelled. A leaf.
 
 use crate::{
     cancel::{Cancel, CancelReason},
@@ -6,22 +6,28 @@ use crate::{
     id::JobId,
 };
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// The runs under way.
+/// The claims that are held and the runs under way.
 #[derive(Default)]
 pub(super) struct Runs(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
+    held: HashSet<Token>,
     runs: HashMap<Token, (JobId, Cancel)>,
     closed: Option<CancelReason>,
 }
 
 impl Runs {
-    /// Enters a run. If all were cancelled before, it is too.
+    /// Notes a claim, before anything is done with it.
+    pub(super) fn hold(&self, fence: Fence) {
+        self.lock().held.insert(fence.token);
+    }
+
+    /// Enters the run of a claim. If all were cancelled before, it is too.
     pub(super) fn enter(&self, fence: Fence) -> Cancel {
         let cancel = Cancel::default();
         let mut inner = self.lock();
@@ -32,14 +38,16 @@ impl Runs {
         cancel
     }
 
-    /// Leaves a run out that has settled.
+    /// Forgets a claim that has settled or was handed back.
     pub(super) fn leave(&self, fence: Fence) {
-        self.lock().runs.remove(&fence.token);
+        let mut inner = self.lock();
+        inner.held.remove(&fence.token);
+        inner.runs.remove(&fence.token);
     }
 
-    /// Whether a claim's run is under way.
+    /// Whether a claim is held.
     pub(super) fn knows(&self, fence: Fence) -> bool {
-        self.lock().runs.contains_key(&fence.token)
+        self.lock().held.contains(&fence.token)
     }
 
     /// Cancels a job's run, and says whether there is one.

@@ -35,6 +35,7 @@ struct Queue {
     running: u32,
     buffer: VecDeque<Claimed>,
     looks: u8,
+    hinted: bool,
     wakes: u64,
     rate: Rate,
 }
@@ -67,6 +68,7 @@ impl Slots {
                 running: 0,
                 buffer: VecDeque::new(),
                 looks: LOOKS,
+                hinted: false,
                 wakes: 0,
                 rate: Rate::new(prefetch),
             })
@@ -79,7 +81,19 @@ impl Slots {
         }
     }
 
-    /// Notes that a queue may have work.
+    /// Notes that a look found work in a queue.
+    pub(super) fn found(&self, queue: &str) {
+        let mut inner = self.lock();
+        if let Some(index) = inner.by_name.get(queue).copied() {
+            let queue = &mut inner.queues[index];
+            queue.looks = queue.looks.max(1);
+            queue.wakes += 1;
+        }
+        drop(inner);
+        self.claimable.notify_one();
+    }
+
+    /// Notes that a hint said that a queue may have work.
     pub(super) fn wake(&self, queue: &str) {
         let mut inner = self.lock();
         if let Some(index) = inner.by_name.get(queue).copied() {
@@ -115,18 +129,17 @@ impl Slots {
     }
 
     /// Judges a claim's answer: a queue that gave all it was asked for is looked at again, one that gave less has one
-    /// look less, unless it was woken meanwhile. Answers whether one gave less.
+    /// look less, unless it was woken meanwhile. Answers whether one gave less that a hint had woken: what the hint was
+    /// about may not be ready yet.
     pub(super) fn answered(&self, demand: &Demand, claimed: &[Claimed]) -> bool {
         let mut inner = self.lock();
         let mut short = false;
         for (index, room, wakes) in &demand.asked {
             let queue = &mut inner.queues[*index];
             let got = claimed.iter().filter(|job| job.queue == queue.name).count() as u32;
-            if got < *room {
-                short = true;
-                if queue.wakes == *wakes {
-                    queue.looks = queue.looks.saturating_sub(1);
-                }
+            if got < *room && queue.wakes == *wakes {
+                short |= std::mem::take(&mut queue.hinted);
+                queue.looks = queue.looks.saturating_sub(1);
             }
         }
         short
@@ -191,11 +204,6 @@ impl Slots {
         withdrawn
     }
 
-    /// Whether a job waits in a buffer.
-    pub(super) fn holds(&self, job: JobId) -> bool {
-        self.lock().queues.iter().any(|queue| queue.buffer.iter().any(|claimed| claimed.fence.job == job))
-    }
-
     /// Starts nothing any more, and gives out what has not begun.
     pub(super) fn close(&self) -> Vec<Claimed> {
         let mut inner = self.lock();
@@ -214,6 +222,7 @@ impl Slots {
 impl Queue {
     fn wake(&mut self) {
         self.looks = LOOKS;
+        self.hinted = true;
         self.wakes += 1;
     }
 
