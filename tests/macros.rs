@@ -6,3 +6,9 @@ mod macros {
     mod job_error;
     mod lints;
 }
+
+/// Each mistake of `tests/ui` gets the message beside it. `TRYBUILD=overwrite` writes the messages anew: read them.
+#[test]
+fn every_mistake_gets_its_message_at_its_token() {
+    trybuild::TestCases::new().compile_fail("../tests/ui/*.rs");
+}

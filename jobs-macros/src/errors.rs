@@ -42,4 +42,10 @@ impl Errors {
     pub(crate) fn to_tokens(&self) -> TokenStream {
         self.0.as_ref().map(syn::Error::to_compile_error).unwrap_or_default()
     }
+
+    /// The texts, for tests.
+    #[cfg(test)]
+    pub(crate) fn messages(&self) -> Vec<String> {
+        self.0.iter().flatten().map(|error| error.to_string()).collect()
+    }
 }

@@ -5,8 +5,11 @@ use crate::{args::Args, errors::Errors, expand, item::Item, item::name_in};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The handle of a fn whose head is wrong, beside the errors.
+/// The handle of a fn whose head is wrong, beside the errors. A method gets none: a type cannot stand beside it.
 pub(crate) fn without_job(item: &Item, args: &Args, errors: &Errors) -> TokenStream {
+    if item.sig.receiver().is_some() {
+        return errors.to_tokens();
+    }
     let handle = expand::handle(item, &expand::handle_name(&item.sig.ident, args));
     let errors = errors.to_tokens();
     quote! { #handle #errors }

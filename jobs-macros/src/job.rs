@@ -1,6 +1,12 @@
 //! Runs the passes of `#[job]`: args → item → signature → outline → validate → expand, or fallback.
 
-use crate::{args, errors::Errors, expand, fallback, item::Item, outline, signature, validate};
+use crate::{
+    args,
+    errors::Errors,
+    expand, fallback,
+    item::{Item, name_in},
+    outline, signature, validate,
+};
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -16,7 +22,10 @@ fn generate(args: TokenStream, tokens: &TokenStream) -> TokenStream {
     let item: Item = match syn::parse2(tokens.clone()) {
         Ok(item) => item,
         Err(error) => {
-            errors.push(error);
+            match name_in(tokens) {
+                Some(_) => errors.push(error),
+                None => errors.at(error.span(), "`#[job]` goes on an `async fn`"),
+            }
             return fallback::without_fn(tokens, &args, &errors);
         }
     };

@@ -68,17 +68,11 @@ fn generics(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// The argument of the input, if there is one.
+/// The argument of the input, if there is one. What follows a wrong first argument is not judged.
 fn inputs<'a>(sig: &'a Signature, errors: &mut Errors) -> Option<&'a PatType> {
     let mut args = sig.inputs.iter();
-    match args.next() {
-        None => {
-            errors.at(sig.paren_token.span.join(), "a job takes its context: write `ctx: &Ctx` as the first argument")
-        }
-        Some(FnArg::Receiver(receiver)) => {
-            errors.at(receiver.self_token.span, "a job is a free fn without `self`: a worker gives it state by `ctx`");
-        }
-        Some(FnArg::Typed(ctx)) => context(&ctx.ty, errors),
+    if !takes_context(sig, args.next(), errors) {
+        return None;
     }
     let input = match args.next() {
         Some(FnArg::Typed(input)) => Some(input),
@@ -93,22 +87,44 @@ fn inputs<'a>(sig: &'a Signature, errors: &mut Errors) -> Option<&'a PatType> {
     input
 }
 
-fn context(ty: &Type, errors: &mut Errors) {
-    match ty {
-        Type::Reference(reference) => {
-            if let Some(token) = &reference.mutability {
-                errors.at(
-                    token.span,
-                    "a job takes its context as `&Ctx`, not `&mut Ctx`: its steps may run side by side",
-                );
-            }
+fn takes_context(sig: &Signature, first: Option<&FnArg>, errors: &mut Errors) -> bool {
+    match first {
+        None => {
+            errors.at(sig.paren_token.span.join(), "a job takes its context: write `ctx: &Ctx` as the first argument");
+            false
         }
-        _ => errors.at(ty.span(), "the first argument of a job is its context: write `ctx: &Ctx`"),
+        Some(FnArg::Receiver(receiver)) => {
+            errors.at(receiver.self_token.span, "a job is a free fn without `self`: a worker gives it state by `ctx`");
+            false
+        }
+        Some(FnArg::Typed(ctx)) => match peeled(&ctx.ty) {
+            Type::Reference(reference) => {
+                if let Some(token) = &reference.mutability {
+                    errors.at(
+                        token.span,
+                        "a job takes its context as `&Ctx`, not `&mut Ctx`: its steps may run side by side",
+                    );
+                }
+                true
+            }
+            ty => {
+                errors.at(ty.span(), "the first argument of a job is its context: write `ctx: &Ctx`");
+                false
+            }
+        },
+    }
+}
+
+/// A type without the invisible brackets that `macro_rules` puts around it.
+fn peeled(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => peeled(&group.elem),
+        _ => ty,
     }
 }
 
 fn payload(ty: &Type, errors: &mut Errors) {
-    match ty {
+    match peeled(ty) {
         Type::ImplTrait(_) => errors.at(ty.span(), "the input of a job is one concrete type, not `impl Trait`"),
         Type::Reference(_) => {
             errors.at(ty.span(), "the input of a job owns its data, since it is stored: take it by value");
@@ -124,7 +140,7 @@ fn output<'a>(sig: &'a Signature, errors: &mut Errors) -> Option<&'a Type> {
             None
         }
         ReturnType::Type(_, ty) => {
-            if let Type::ImplTrait(_) = &**ty {
+            if let Type::ImplTrait(_) = peeled(ty) {
                 errors.at(ty.span(), "the output of a job is one concrete `Result`, not `impl Trait`");
             }
             Some(ty)

@@ -7,7 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the input of a job",
     label = "not owned data that serde can write and read",
-    note = "a job's input is stored: add `#[derive(jobs::serde::Serialize, jobs::serde::Deserialize)]` to the type; it \
+    note = "an input is stored: add `#[derive(Serialize, Deserialize)]` to the type, from `jobs::prelude` or serde; it \
             must be `Send`, `Sync` and `'static` as well"
 )]
 pub trait Payload: Serialize + DeserializeOwned + Send + Sync + 'static {}
@@ -19,7 +19,8 @@ impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Payload for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a job",
     label = "not owned data that serde can write",
-    note = "a job's output is kept in the history: add `#[derive(jobs::serde::Serialize)]` to the type, or return `()`"
+    note = "an output is kept in the history: add `#[derive(Serialize)]` to the type, from `jobs::prelude` or serde, or \
+            return `()`"
 )]
 pub trait Output: Serialize + Send + 'static {}
 

@@ -19,6 +19,11 @@ use std::any::TypeId;
 
 /// A job: its declaration, its payload types, and its body. `#[job]` writes the implementation; by hand it is the
 /// same few items.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a job",
+    label = "not a job",
+    note = "a job is an `async fn` with `#[job(..)]`, or a type that implements `jobs::Job`"
+)]
 pub trait Job: Sized + Send + Sync + 'static {
     /// The payload.
     type Input: Payload;

@@ -18,7 +18,11 @@ pub use crate::{
     settled::{FollowUp, Settled},
     spec::{Hold, JobSpec, Keep, Need, OnConflict, Retry, Unique},
 };
-use crate::{data::Output, error::code, failure_class::classify};
+use crate::{
+    data::{Output, Payload},
+    error::code,
+    failure_class::classify,
+};
 pub use futures_util::future::BoxFuture;
 #[cfg(feature = "inventory")]
 pub use inventory;
@@ -136,13 +140,48 @@ impl<T, E> JobReturn for Result<T, E> {
     }
 }
 
+/// A type as itself, if it can be the input of a job. Named in place of the type, so that one that cannot yields one
+/// error, which says what to do, and none in its wake.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the input of a job",
+    label = "not owned data that serde can write and read",
+    note = "an input is stored: add `#[derive(Serialize, Deserialize)]` to the type, from `jobs::prelude` or serde; it \
+            must be `Send`, `Sync` and `'static` as well"
+)]
+pub trait InputType {
+    /// The type.
+    type Itself;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Payload> InputType for T {
+    type Itself = T;
+}
+
+/// A type as itself, if it can be the output of a job, as [`InputType`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a job",
+    label = "not owned data that serde can write",
+    note = "an output is kept in the history: add `#[derive(Serialize)]` to the type, from `jobs::prelude` or serde, or \
+            return `()`"
+)]
+pub trait OutputType {
+    /// The type.
+    type Itself;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Output> OutputType for T {
+    type Itself = T;
+}
+
 /// Boxes a job's body.
 pub fn body<'a, R>(
     body: impl Future<Output = R> + Send + 'a,
     fail: impl FnOnce(R::Err) -> Failure + Send + 'a,
 ) -> BoxFuture<'a, Result<R::Ok, Failure>>
 where
-    R: JobReturn<Ok: Output> + 'a,
+    R: JobReturn + 'a,
 {
     Box::pin(async move { body.await.result().map_err(fail) })
 }

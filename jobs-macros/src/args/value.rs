@@ -57,6 +57,7 @@ pub(crate) fn as_word(value: &Expr) -> Option<&Ident> {
 pub(crate) fn as_path(value: &Expr) -> Option<&Path> {
     match value {
         Expr::Path(ExprPath { attrs, qself: None, path }) if attrs.is_empty() => Some(path),
+        Expr::Group(group) => as_path(&group.expr),
         _ => None,
     }
 }
@@ -65,6 +66,7 @@ pub(crate) fn as_path(value: &Expr) -> Option<&Path> {
 pub(crate) fn literal_text(value: &Expr) -> Option<LitStr> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
+        Expr::Group(group) => literal_text(&group.expr),
         _ => None,
     }
 }

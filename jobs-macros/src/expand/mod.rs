@@ -59,19 +59,16 @@ fn implementation(model: &Model, handle: &Ident) -> TokenStream {
     let vis = &item.vis;
     let cfg = item.attrs_named("cfg");
     let input = head.input_type();
-    let input_type = {
-        let span = head.input_span();
-        quote_spanned!(span=> type Input = #input;)
-    };
+    let input_type = quote_spanned!(head.input_span()=> type Input = <#input as __job::InputType>::Itself;);
     let output = {
         let output = &head.output;
-        quote_spanned!(output.span()=> <#output as __job::JobReturn>::Ok)
+        quote_spanned!(output.span()=> type Output = <<#output as __job::JobReturn>::Ok as __job::OutputType>::Itself;)
     };
     let spec = spec::spec(model);
     let run = run(head);
     let tenant = tenant(head, args);
     let unique_key = unique_key(head, args);
-    let schemas = schemas(args);
+    let schemas = schemas(head, args);
     let upgrade = args.upgrade.as_ref().map(upgrade);
     let on_settled = args.on_settled.as_ref().map(on_settled);
     let doc = format!(
@@ -102,7 +99,7 @@ fn implementation(model: &Model, handle: &Ident) -> TokenStream {
             }
             impl __job::Job for #handle {
                 #input_type
-                type Output = #output;
+                #output
                 #spec
                 #run
                 #tenant
@@ -116,6 +113,22 @@ fn implementation(model: &Model, handle: &Ident) -> TokenStream {
     }
 }
 
+/// `Self::Input` and `Self::Output` at the places of the user's types: an error of such a type is then the same error
+/// wherever it shows, and the compiler prints it once.
+struct SelfTypes {
+    input: TokenStream,
+    output: TokenStream,
+}
+
+impl SelfTypes {
+    fn of(head: &Head) -> Self {
+        Self {
+            input: quote_spanned!(head.input_span()=> Self::Input),
+            output: quote_spanned!(head.output.span()=> Self::Output),
+        }
+    }
+}
+
 fn run(head: &Head) -> TokenStream {
     let ident = &head.ident;
     let site = Span::mixed_site();
@@ -124,12 +137,14 @@ fn run(head: &Head) -> TokenStream {
         None => (quote!(_), quote_spanned!(site=> ctx)),
     };
     let body = quote_spanned!(located(ident.span())=> __job::body);
+    let fail = quote_spanned!(located(head.output.span())=> |error| __job::failure!(error));
+    let SelfTypes { input: input_type, output } = SelfTypes::of(head);
     quote_spanned! { Span::mixed_site()=>
         fn run(
             ctx: &__job::Ctx,
-            #input: Self::Input,
-        ) -> __job::BoxFuture<'_, __job::Result<Self::Output, __job::Failure>> {
-            #body(#ident(#args), |error| __job::failure!(error))
+            #input: #input_type,
+        ) -> __job::BoxFuture<'_, __job::Result<#output, __job::Failure>> {
+            #body(#ident(#args), #fail)
         }
     }
 }
@@ -142,8 +157,9 @@ fn tenant(head: &Head, args: &Args) -> TokenStream {
         }
         _ => (quote!(_), quote!(__job::None)),
     };
+    let input = SelfTypes::of(head).input;
     quote_spanned! { Span::mixed_site()=>
-        fn tenant(#name: &Self::Input) -> __job::Option<__job::String> {
+        fn tenant(#name: &#input) -> __job::Option<__job::String> {
             #value
         }
     }
@@ -162,8 +178,9 @@ fn unique_key(head: &Head, args: &Args) -> Option<TokenStream> {
             quote!(__job::unique_fields(Self::SPEC.name, [#(#fields),*]))
         }
     };
+    let input = SelfTypes::of(head).input;
     Some(quote_spanned! { Span::mixed_site()=>
-        fn unique_key(#name: &Self::Input) -> __job::Result<__job::Option<__job::UniqueKey>, __job::Error> {
+        fn unique_key(#name: &#input) -> __job::Result<__job::Option<__job::UniqueKey>, __job::Error> {
             #key
         }
     })
@@ -180,10 +197,14 @@ fn field_name(field: &Expr) -> String {
     }
 }
 
-fn schemas(args: &Args) -> TokenStream {
+fn schemas(head: &Head, args: &Args) -> TokenStream {
+    let SelfTypes { input, output } = SelfTypes::of(head);
     let (input, output) = match args.schema {
-        true => (quote!(__job::demanded_schema::<Self::Input>()), quote!(__job::demanded_schema::<Self::Output>())),
-        false => (quote!(__job::schema!(Self::Input)), quote!(__job::schema!(Self::Output))),
+        true => (
+            quote_spanned!(located(head.input_span())=> __job::demanded_schema::<#input>()),
+            quote_spanned!(located(head.output.span())=> __job::demanded_schema::<#output>()),
+        ),
+        false => (quote!(__job::schema!(#input)), quote!(__job::schema!(#output))),
     };
     quote_spanned! { Span::mixed_site()=>
         fn input_schema() -> __job::Option<__job::schemars::Schema> {

@@ -49,7 +49,7 @@ fn walk(tokens: TokenStream, found: &mut Vec<Chance>) {
         }
         if left_of_path == 0 {
             let path = path_at(rest);
-            left_of_path = path.len() * 3;
+            left_of_path = (path.len() * 3).saturating_sub(2);
             if !after_dot {
                 found.extend(chance(&path));
             }

@@ -1,0 +1,4 @@
+//! What the passes make of tokens, without a compiler.
+
+mod expansion;
+mod outline;

@@ -1,0 +1,155 @@
+//! The outline of a body, its checks, and what is found between its steps.
+
+use crate::{
+    errors::Errors,
+    outline::{self, Kind, find_chances},
+};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+fn outlined(body: TokenStream) -> Vec<(Kind, String, bool)> {
+    let read = outline::read(&body);
+    read.into_iter().map(|found| (found.kind, found.name.unwrap_or_default(), found.keyed)).collect()
+}
+
+fn mistakes(body: TokenStream) -> Vec<String> {
+    let mut errors = Errors::default();
+    outline::check(&outline::read(&body), &mut errors);
+    errors.messages()
+}
+
+fn chances(body: TokenStream) -> Vec<String> {
+    find_chances(&body).into_iter().map(|chance| chance.note.split('`').nth(1).unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn constructs_are_listed_in_source_order() {
+    let found = outlined(quote! {
+        let hold: Hold = step!(ctx, "hold stock", async { 1 }).await?;
+        compensate!(ctx, "hold stock", [hold], async move |ctx| { () });
+        step_tx!(ctx, "book", async |tx| {}).await?;
+        let shipped = wait_for!(ctx, "shipped", key = input.order, timeout = "3d").await?;
+        sleep!(ctx, "cool down", "1h").await;
+        sleep_until!(ctx, "morning", at).await;
+        race!(ctx, "first", a, b).await;
+        spawn!(ctx, "child", other, input).await;
+        pivot!(ctx);
+    });
+    let expected = [
+        (Kind::Step, "hold stock", false),
+        (Kind::Compensate, "hold stock", false),
+        (Kind::StepTx, "book", false),
+        (Kind::WaitFor, "shipped", true),
+        (Kind::Sleep, "cool down", false),
+        (Kind::Sleep, "morning", false),
+        (Kind::Race, "first", false),
+        (Kind::Spawn, "child", false),
+        (Kind::Pivot, "", false),
+    ];
+    assert_eq!(found, expected.map(|(kind, name, keyed)| (kind, name.to_owned(), keyed)));
+}
+
+#[test]
+fn constructs_are_found_in_groups_by_path_and_in_any_bracket() {
+    let found = outlined(quote! {
+        for item in items {
+            if item.ok { tokio::join!(jobs::step!(ctx, "a", async {}), ::jobs::step![ctx, "b", async {}]); }
+        }
+        let f = || { step! { ctx, "c", async { [step!(ctx, r"d", async {})] } } };
+    });
+    let names: Vec<String> = found.into_iter().map(|(_, name, _)| name).collect();
+    assert_eq!(names, ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn what_only_looks_like_a_construct_is_not_one() {
+    let found = outlined(quote! {
+        step(ctx, "fn");
+        if step != (1) {}
+        self.sleep!();
+        let step = "step!(ctx, \"text\", async {})";
+        other!(ctx, "x");
+    });
+    assert_eq!(found, [(Kind::Sleep, String::new(), false)]);
+}
+
+#[test]
+fn a_name_that_is_no_literal_is_listed_without_a_name() {
+    let found = outlined(quote!(step!(ctx, NAME, async {}); step!(ctx, 5, async {}); step!(); step!(ctx)));
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().all(|(_, name, _)| name.is_empty()));
+    assert!(mistakes(quote!(step!(ctx, NAME, async {}); step!(ctx, NAME, async {});)).is_empty());
+}
+
+#[test]
+fn a_key_is_told_from_a_comparison_and_from_a_body() {
+    let keyed = |body| outlined(body).iter().all(|(.., keyed)| *keyed);
+    assert!(keyed(quote!(step!(ctx, "a", key = x.id, async {}))));
+    assert!(keyed(quote!(step!(ctx, "a", once, timeout = "1s", key = (a, b), async {}))));
+    assert!(!keyed(quote!(step!(ctx, "a", key == x, async {}))));
+    assert!(!keyed(quote!(step!(ctx, "a", async { key = 1 }))));
+}
+
+#[test]
+fn a_name_twice_is_refused_unless_a_key_tells_the_runs_apart() {
+    assert_eq!(mistakes(quote!(step!(ctx, "a", async {}); step!(ctx, "a", async {}); sleep!(ctx, "a", "1s"))).len(), 2);
+    assert!(mistakes(quote!(step!(ctx, "a", key = 1, async {}); step!(ctx, "a", key = 2, async {}))).is_empty());
+    assert!(mistakes(quote!(step!(ctx, "a", async {}); step!(ctx, "a", key = 2, async {}))).is_empty());
+    assert!(
+        mistakes(quote!(step!(ctx, "a", async {}); compensate!(ctx, "a", [], f); compensate!(ctx, "a", [], f)))
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_compensation_of_nothing_is_refused_and_the_steps_are_listed() {
+    let found = mistakes(quote!(step!(ctx, "a", async {}); step_tx!(ctx, "b", f); compensate!(ctx, "c", [], f)));
+    assert_eq!(found, ["this job has no step `c` to compensate; it has `a`, `b`"]);
+    let found = mistakes(quote!(compensate!(ctx, "c", [], f)));
+    assert_eq!(found, ["this job has no step `c` to compensate; it has none"]);
+}
+
+#[test]
+fn chance_is_found_between_steps_and_not_inside_them() {
+    let found = chances(quote! {
+        let at = chrono::Utc::now();
+        let s = Event { at: SystemTime::now(), d: std::time::Instant::now() };
+        let n: u8 = rand::random();
+        tokio::select! { _ = a => {}, _ = tokio::time::sleep(d) => {} }
+        ::tokio::spawn(async {});
+        step!(ctx, "a", async { Utc::now(); rand::random::<u8>() }).await?;
+        jobs::step!(ctx, "b", async { Utc::now() }).await?;
+        compensate!(ctx, "a", [], async |_| { Utc::now(); });
+        race!(ctx, "r", step!(ctx, "c", async { Utc::now() }), tokio::time::sleep(d));
+    });
+    assert_eq!(
+        found,
+        [
+            "Utc::now",
+            "SystemTime::now",
+            "Instant::now",
+            "rand",
+            "tokio::select",
+            "tokio::time::sleep",
+            "tokio::spawn",
+            "tokio::time::sleep"
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_chance_is_left_alone() {
+    let found = chances(quote! {
+        ctx.now(); clock.Utc; let rand = 5; rand + 1; input.rand; tokio::join!(a, b); Utc::from(x); now(); spawn!(ctx, "x", y);
+    });
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn any_tokens_can_be_read() {
+    for body in ["", "step!", "step!(", "step ! ( ) )", "! ! (", ":: ::", "a:: ::b", "step!(ctx,,\"a\",,)"] {
+        if let Ok(tokens) = body.parse::<TokenStream>() {
+            let _ = (outlined(tokens.clone()), chances(tokens.clone()), mistakes(tokens));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+use jobs::JobError;
+
+#[derive(Debug, JobError)]
+enum ChargeError {
+    #[job_error(code = "X_CARD_DECLINED", title = "the card was declined")]
+    Declined,
+    #[job_error(code = "X_CARD_DECLINED", title = "the card is stolen")]
+    Stolen,
+}
+
+impl std::fmt::Display for ChargeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("failed")
+    }
+}
+
+impl std::error::Error for ChargeError {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use jobs::JobError;
+
+#[derive(Debug, JobError)]
+struct ChargeError;
+
+fn main() {}

@@ -1,0 +1,8 @@
+use jobs::JobError;
+
+#[derive(JobError)]
+union ChargeError {
+    a: u8,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use jobs::prelude::*;
+
+#[job(tenant = none)]
+struct Send;
+
+fn main() {}

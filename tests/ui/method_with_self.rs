@@ -1,0 +1,12 @@
+use jobs::prelude::*;
+
+struct Mailer;
+
+impl Mailer {
+    #[job(tenant = none)]
+    async fn send(&self, _ctx: &Ctx) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use jobs::prelude::*;
+
+#[job(tenant = none, queue = "mail", queue = "post")]
+async fn send(_ctx: &Ctx) -> Result<(), Failure> {
+    Ok(())
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use jobs::prelude::*;
+
+#[job(tenant = none)]
+async fn send(_ctx: &Ctx) {}
+
+fn main() {}

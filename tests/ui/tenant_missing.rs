@@ -1,0 +1,8 @@
+use jobs::prelude::*;
+
+#[job(queue = "mail")]
+async fn send(_ctx: &Ctx) -> Result<(), Failure> {
+    Ok(())
+}
+
+fn main() {}
