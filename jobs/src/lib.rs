@@ -1,4 +1,55 @@
 //! Durable, typed, tenant-aware jobs, declared where they are written.
+//!
+//! Annotate an `async fn` with [`#[job]`](macro@job) and it becomes a durable job: enqueue it in your own transaction, and let any
+//! worker process find it at startup and run it. Postgres is the store, memory the embedded default.
+//!
+//! ```no_run
+//! use jobs::prelude::*;
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! pub struct PlaceOrder { pub org: String, pub order: Uuid, pub cents: u64 }
+//!
+//! /// Charges an order.
+//! #[job(
+//!     queue = "orders",
+//!     tenant = input.org,
+//!     unique(by = [order], while = live),
+//!     retry(max_attempts = 5, backoff = exponential("1s", max = "5m")),
+//!     timeout = "2m",
+//! )]
+//! pub async fn place_order(ctx: &Ctx, input: PlaceOrder) -> Result<(), Failure> {
+//!     let bank: &Bank = ctx.state()?;
+//!     bank.charge(input.cents, ctx.id()).await?;
+//!     Ok(())
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), jobs::Error> {
+//!     let jobs = Jobs::connect("postgres://localhost/app").await?;
+//!     jobs.migrate(Migrate::ApplyAll).await?;
+//!     let order = PlaceOrder { org: "acme".to_owned(), order: Uuid::now_v7(), cents: 4_200 };
+//!     place_order::enqueue(&jobs, order).delay("5m").await?;
+//!     jobs.worker().state(Bank).queue("orders", 10).run().await
+//! }
+//! # pub struct Bank;
+//! # impl Bank { async fn charge(&self, _: u64, _: jobs::JobId) -> Result<(), std::io::Error> { Ok(()) } }
+//! ```
+//!
+//! **An acknowledged enqueue is never lost. A job runs at least once.** [Guarantees](docs::guarantees) says what that rests
+//! on, and what it does not give.
+//!
+//! - [Getting started](docs::getting_started): declare, enqueue, run, register.
+//! - [Enqueuing](docs::enqueue): refinements, transactions, unique jobs, limits.
+//! - [Failing](docs::failing): retries, what a caller learns, what follows.
+//! - [Tenants](docs::tenants): whose job it is, and how it stays so.
+//! - [States](docs::states) and [error codes](docs::errors).
+//!
+//! The crate's `examples` run on memory with no set-up: `cargo run --example quickstart`.
+//!
+//! # Features
+//! - `pg` (default): the Postgres driver, `jobs::driver::pg`.
+//! - `inventory` (default): jobs register themselves at link time.
+//! - `testing`: `jobs::testing`, to run jobs in place under a clock of the test's own, and the conformance suite of drivers.
 
 pub use jobs_macros::*;
 pub use jobs_runtime::{
@@ -13,7 +64,25 @@ pub use jobs_runtime::{chrono, schemars, serde, serde_json, uuid};
 #[cfg(feature = "testing")]
 pub use jobs_runtime::{TestCtx, conformance_suite, testing};
 
+pub mod docs;
 pub mod prelude;
+
+/// Names crates whose jobs the program shall know. The linker drops a crate that nothing names in source, and its jobs
+/// with it.
+///
+/// Write it in the program itself: in a library it holds only for who links the library. `jobs.registry().expect(..)`
+/// proves at startup that it worked.
+///
+/// # Examples
+/// ```
+/// jobs::link!(serde_json, uuid);
+/// ```
+#[macro_export]
+macro_rules! link {
+    ($($name:ident),+ $(,)?) => {
+        $(use $name as _;)+
+    };
+}
 
 /// What generated code names. No part of the public interface.
 #[doc(hidden)]
