@@ -87,3 +87,8 @@ macro_rules! link {
 /// What generated code names. No part of the public interface.
 #[doc(hidden)]
 pub use jobs_runtime::__private;
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
