@@ -4,12 +4,16 @@ use crate::{
     backoff::Backoff,
     ctx::Ctx,
     failure::Failure,
+    id::JobId,
     job::Job,
     spec::{JobSpec, Retry},
 };
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 /// What one attempt does.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -36,9 +40,9 @@ pub enum Act {
     Progress(u64, u64),
 }
 
-/// The job: each attempt does the next act, the last one again and again.
+/// The job: each attempt, and each life after a crash, does the next act; the last one again and again.
 ///
-/// It is called `testing.acts`, stands in the queue `acts`, and has 3 attempts 10 ms apart. It does not register itself:
+/// A worker that was given [`Starts`] notes each start there. The job is called `testing.acts`, stands in the queue `acts`, and has 3 attempts 10 ms apart. It does not register itself:
 /// `Registry::builder().job::<Acts>()`.
 #[derive(Debug)]
 pub struct Acts;
@@ -54,14 +58,39 @@ impl Job for Acts {
 
     fn run(ctx: &Ctx, acts: Vec<Act>) -> BoxFuture<'_, Result<u32, Failure>> {
         Box::pin(async move {
-            let attempt = ctx.attempt() as usize;
-            perform(ctx, acts.get(attempt - 1).or(acts.last()).cloned().unwrap_or(Act::Ok)).await
+            if let Ok(starts) = ctx.state::<Starts>() {
+                starts.note(ctx);
+            }
+            let lives = ctx.attempt() as usize + usize::from(ctx.crashes());
+            perform(ctx, acts.get(lives - 1).or(acts.last()).cloned().unwrap_or(Act::Ok)).await
         })
     }
 }
 
+/// Every start of a body, in order. Clones are one list.
+#[derive(Debug, Clone, Default)]
+pub struct Starts(Arc<Mutex<Vec<(JobId, u32)>>>);
+
+impl Starts {
+    pub(super) fn note(&self, ctx: &Ctx) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((ctx.id(), ctx.attempt()));
+    }
+
+    /// The jobs that were started, with their attempts.
+    #[must_use]
+    pub fn all(&self) -> Vec<(JobId, u32)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many times a job was started.
+    #[must_use]
+    pub fn of(&self, job: JobId) -> usize {
+        self.all().iter().filter(|(id, _)| *id == job).count()
+    }
+}
+
 /// Does one act.
-pub(super) async fn perform(ctx: &Ctx, act: Act) -> Result<u32, Failure> {
+async fn perform(ctx: &Ctx, act: Act) -> Result<u32, Failure> {
     match act {
         Act::Ok => Ok(ctx.attempt()),
         Act::Fail(text) => Err(Failure::retry(text)),

@@ -8,7 +8,7 @@ mod enqueued;
 mod eventually;
 mod harness;
 
-pub use act::{Act, Acts};
+pub use act::{Act, Acts, Starts};
 pub use clock::TestClock;
 pub use enqueued::{Waiting, assert_enqueued, enqueued, refute_enqueued};
 pub use eventually::eventually;

@@ -4,7 +4,7 @@
 //! A driver's own test file says how to make a [`Fixture`] and calls
 //! [`conformance_suite!`](crate::conformance_suite); that generates one test per case.
 //!
-//! ```ignore
+//! ```text
 //! // tests/conformance.rs of an outside driver
 //! mod mine {
 //!     jobs::conformance_suite!(my_driver::TestStore::create().await);
@@ -13,6 +13,7 @@
 
 pub mod cancel;
 pub mod claim;
+mod crew;
 pub mod enqueue;
 pub mod expiry;
 pub mod fence;
@@ -32,6 +33,8 @@ mod suite;
 pub mod transaction;
 pub mod unique;
 pub mod unique_race;
+pub mod worker_run;
+pub mod worker_stop;
 
 pub use fixture::{Fixture, OpenTx};
 pub use hand::{HandWorker, KIND, QUEUE, job, keyed};

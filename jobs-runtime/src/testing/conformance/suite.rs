@@ -185,6 +185,29 @@ macro_rules! conformance_suite {
             what_becomes_ready_again_is_told,
             a_burst_is_coalesced,
         ]);
+        $crate::__conformance_area!($fixture, worker_run: [
+            a_job_is_run_and_completed,
+            two_workers_run_each_job_once,
+            a_failing_job_has_its_attempts_and_is_dead,
+            a_job_recovers_from_a_failure_and_a_panic,
+            a_body_says_what_becomes_of_its_job,
+            a_body_past_its_timeout_is_stopped,
+            progress_is_written_before_the_end,
+            an_end_runs_its_follow_up_and_its_hook,
+            a_payload_of_another_tenant_is_refused,
+            a_worker_without_a_needed_state_refuses_to_start,
+            an_expired_job_is_not_started,
+            an_unknown_kind_is_left_alone,
+            an_unreadable_payload_is_kept_and_runs_after_a_fix,
+        ]);
+        $crate::__conformance_area!($fixture, worker_stop: [
+            a_drain_hands_back_uncounted,
+            another_worker_runs_what_was_handed_back,
+            a_running_job_is_cancelled,
+            a_dead_workers_job_runs_again_under_its_attempt,
+            a_job_that_kills_its_workers_is_quarantined,
+            a_worker_that_lost_its_lease_goes_on_as_another,
+        ]);
     };
 }
 
