@@ -3,7 +3,7 @@
 //!
 //! Include it with `#[path = "../tests/support/mod.rs"] mod support;`, or `mod support;` from a file in `tests/`.
 
-#![allow(dead_code, unused_imports, reason = "each test program uses a part of it")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each test program uses a part of it")]
 
 mod cluster;
 mod database;
