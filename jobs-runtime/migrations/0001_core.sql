@@ -465,3 +465,154 @@ SELECT
     false
 FROM {schema}.history
 WHERE purge_at > clock_timestamp();
+
+-- Refuses a call from SQL, with what would be right as the hint.
+CREATE FUNCTION {schema}.refuse(code text, detail text, fix text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RAISE EXCEPTION '% (%)', detail, code USING ERRCODE = 'invalid_parameter_value', HINT = fix;
+END
+$$;
+
+-- Enqueues a job from SQL: from a trigger, from another language. Answers the id of the job, or of the job that holds
+-- the unique key. Nobody is woken before the transaction commits.
+--
+-- kind           the job's name or an alias
+-- payload        its input; at most 1 MiB, without NUL
+-- queue          its queue; by default the one that a worker has registered for the kind
+-- tenant         the tenant that the payload resolves to; NULL for a job that declares `tenant = none`
+-- priority       lower runs first
+-- delay          how long it waits before it may start
+-- unique_key     1 to 200 bytes: while a job of this kind, tenant and key lives, no second one is inserted. The same
+--                as `.unique(text)` in Rust. What a job declares as `unique` is known to Rust alone.
+-- expires_after  the longest wait for its start
+-- metadata       an object, at most 16 KiB
+-- enqueued_by    who enqueues it, for attribution
+CREATE FUNCTION {schema}.enqueue(
+    kind text,
+    payload json,
+    queue text DEFAULT NULL,
+    tenant text DEFAULT NULL,
+    priority int4 DEFAULT 0,
+    delay interval DEFAULT NULL,
+    unique_key text DEFAULT NULL,
+    expires_after interval DEFAULT NULL,
+    metadata json DEFAULT NULL,
+    enqueued_by text DEFAULT NULL
+) RETURNS uuid
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    moment timestamptz := clock_timestamp();
+    start timestamptz := clock_timestamp() + coalesce(delay, interval '0');
+    known record;
+    target text := queue;
+    digest bytea;
+    new_id uuid;
+    holder uuid;
+BEGIN
+    IF kind IS NULL OR kind !~ '^[a-z0-9_.-]{1,100}$' THEN
+        PERFORM {schema}.refuse('X_JOB_UNKNOWN', format('%L is not the name of a job', kind),
+            'use 1 to 100 of the characters a-z, 0-9, _, ., -');
+    END IF;
+    SELECT k.queue, k.version INTO known FROM {schema}.kinds AS k WHERE k.name = enqueue.kind;
+    target := coalesce(target, known.queue);
+    IF target IS NULL THEN
+        PERFORM {schema}.refuse('X_JOB_UNKNOWN', format('no worker has registered the job %L yet', kind),
+            'pass the queue, or start a worker that knows the job first');
+    END IF;
+    IF target !~ '^[a-z0-9_.-]{1,100}$' THEN
+        PERFORM {schema}.refuse('X_QUEUE_NAME_INVALID', format('%L is not the name of a queue', target),
+            'use 1 to 100 of the characters a-z, 0-9, _, ., -');
+    END IF;
+    IF payload IS NULL OR payload::text ~ '(^|[^\\])(\\\\)*\\u0000' THEN
+        PERFORM {schema}.refuse('X_PAYLOAD_INVALID', 'the payload is NULL or holds NUL in a string',
+            'pass a JSON document without \u0000');
+    END IF;
+    IF octet_length(payload::text) > 1048576 THEN
+        PERFORM {schema}.refuse('X_PAYLOAD_TOO_LARGE',
+            format('the payload is %s bytes long, the limit is 1048576', octet_length(payload::text)),
+            'store large data elsewhere and pass a reference');
+    END IF;
+    IF tenant IS NOT NULL AND (btrim(tenant) = '' OR octet_length(tenant) > 128) THEN
+        PERFORM {schema}.refuse('X_TENANT_INVALID', 'the tenant is blank or longer than 128 bytes',
+            'use 1 to 128 bytes of text');
+    END IF;
+    IF priority IS NULL OR priority NOT BETWEEN -32768 AND 32767 THEN
+        PERFORM {schema}.refuse('X_PAYLOAD_INVALID', format('the priority %s is outside -32768 to 32767', priority),
+            'use a smaller number; lower runs first');
+    END IF;
+    IF delay NOT BETWEEN interval '0' AND interval '36500 days'
+        OR expires_after NOT BETWEEN interval '0' AND interval '36500 days'
+    THEN
+        PERFORM {schema}.refuse('X_TIME_INVALID', 'a duration is negative or longer than 36500 days, the limit',
+            'use a duration of at most 36500 days');
+    END IF;
+    IF unique_key IS NOT NULL AND (btrim(unique_key) = '' OR octet_length(unique_key) > 200) THEN
+        PERFORM {schema}.refuse('X_KEY_INVALID', 'the unique key is blank or longer than 200 bytes',
+            'use 1 to 200 bytes of text');
+    END IF;
+    IF json_typeof(metadata) <> 'object' OR octet_length(metadata::text) > 16384 THEN
+        PERFORM {schema}.refuse('X_METADATA_INVALID', 'the metadata is not an object or longer than 16 KiB',
+            'use an object of at most 16 KiB');
+    END IF;
+
+    -- A UUID of version 7: 48 bits of milliseconds, then the version's and random bits.
+    new_id := encode(
+        set_bit(set_bit(
+            overlay(
+                uuid_send(gen_random_uuid())
+                PLACING substring(int8send(floor(extract(epoch FROM moment) * 1000)::int8) FROM 3)
+                FROM 1 FOR 6
+            ),
+            52, 1), 53, 1),
+        'hex'
+    )::uuid;
+
+    IF unique_key IS NOT NULL THEN
+        SELECT sha256(string_agg(int8send(octet_length(part)) || part, ''::bytea ORDER BY place))
+        INTO digest
+        FROM unnest(ARRAY[
+            convert_to(kind, 'UTF8'),
+            CASE WHEN tenant IS NULL THEN 'none'::bytea ELSE 'tenant'::bytea END,
+            convert_to(tenant, 'UTF8'),
+            'text'::bytea,
+            convert_to(unique_key, 'UTF8')
+        ]) WITH ORDINALITY AS p (part, place)
+        WHERE part IS NOT NULL;
+        SELECT t.holder
+        INTO holder
+        FROM {schema}.take_keys(ARRAY[digest], ARRAY[new_id], ARRAY[0::int2], ARRAY[NULL::float8], ARRAY[false]) AS t;
+        IF holder <> new_id THEN
+            RETURN holder;
+        END IF;
+    END IF;
+
+    IF start > moment AND delay > interval '0' THEN
+        INSERT INTO {schema}.waiting (
+            id, due_at, created_at, expires_at, attempt, version, crashes, priority, unique_hold,
+            kind, queue, tenant, payload, metadata, enqueued_by, unique_key
+        )
+        VALUES (
+            new_id, start, moment, start + expires_after, 1, coalesce(known.version, 1), 0, enqueue.priority,
+            CASE WHEN digest IS NOT NULL THEN 0 END,
+            enqueue.kind, target, enqueue.tenant, enqueue.payload, enqueue.metadata, enqueue.enqueued_by, digest
+        );
+    ELSE
+        INSERT INTO {schema}.ready (
+            id, ready_at, created_at, expires_at, attempt, version, crashes, priority, unique_hold,
+            kind, queue, tenant, payload, metadata, enqueued_by, unique_key
+        )
+        VALUES (
+            new_id, moment, moment, moment + expires_after, 1, coalesce(known.version, 1), 0, enqueue.priority,
+            CASE WHEN digest IS NOT NULL THEN 0 END,
+            enqueue.kind, target, enqueue.tenant, enqueue.payload, enqueue.metadata, enqueue.enqueued_by, digest
+        );
+        PERFORM pg_notify('jobs:' || replace('{schema}', '"', ''), 'q' || target);
+    END IF;
+    RETURN new_id;
+END
+$$;

@@ -11,12 +11,14 @@ mod eventually;
 mod process;
 mod proxy;
 mod server;
+mod time;
 
 pub(crate) use cluster::Cluster;
 pub(crate) use database::{Db, pool};
 pub(crate) use eventually::{eventually, eventually_within};
 pub(crate) use process::{Process, Role, role};
 pub(crate) use proxy::{Fault, Proxy};
+pub(crate) use time::shift;
 
 /// Gives a database the current schema.
 async fn migrate(url: &str) {

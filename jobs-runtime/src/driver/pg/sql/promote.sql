@@ -1,8 +1,9 @@
 -- $1 limit, $2 channel
 WITH due AS MATERIALIZED (
-    SELECT id
+    SELECT id, due_at
     FROM {schema}.waiting
-    WHERE due_at <= clock_timestamp()
+    -- Not the volatile clock: it cannot be an index condition, and every waiting job would be read.
+    WHERE due_at <= statement_timestamp()
     ORDER BY due_at
     LIMIT $1
     FOR UPDATE SKIP LOCKED
@@ -76,7 +77,8 @@ SELECT
     (
         SELECT extract(epoch FROM due_at - clock_timestamp())::float8
         FROM {schema}.waiting
-        WHERE id <> ALL (ARRAY(SELECT id FROM due))
+        WHERE due_at >= coalesce((SELECT max(due_at) FROM due), '-infinity')
+            AND id NOT IN (SELECT id FROM due)
         ORDER BY due_at
         LIMIT 1
     ) AS next_due

@@ -1,0 +1,77 @@
+//! The hot statements have one plan, whatever the statistics say: a queue's are always wrong.
+
+use super::{driver, run};
+use crate::support::Db;
+use jobs::{driver::Driver, testing::conformance::job};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
+const SETTINGS: &str = "SET search_path = pg_catalog; SET jit = off; SET enable_seqscan = off;
+    SET enable_bitmapscan = off; SET enable_mergejoin = off; SET enable_nestloop = off;
+    SET plan_cache_mode = force_generic_plan";
+
+/// The plan of a statement on tables that are full while their statistics say that they are empty.
+async fn plan(statement: &str, arguments: &str) -> String {
+    let db = Db::new();
+    let driver = driver(&db).await;
+    run(
+        driver.pool(),
+        "ALTER TABLE jobs.ready SET (autovacuum_enabled = off); ALTER TABLE jobs.running SET (autovacuum_enabled = off);
+         ALTER TABLE jobs.waiting SET (autovacuum_enabled = off); ANALYZE jobs.ready, jobs.running, jobs.waiting",
+    )
+    .await;
+    let jobs: Vec<_> = (0..5_000).map(|_| job()).collect();
+    driver.enqueue(&jobs, None).await.expect("accepted");
+    let mut connection = PgConnection::connect(db.url()).await.expect("a connection");
+    let prepare = format!("{SETTINGS}; PREPARE hot AS {}", statement.replace("{schema}", "jobs"));
+    sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut connection).await.expect("it is prepared");
+    let explain = sqlx::query_scalar(AssertSqlSafe(format!("EXPLAIN (COSTS OFF) EXECUTE hot({arguments})")));
+    let lines: Vec<String> = explain.fetch_all(&mut connection).await.expect("it is explained");
+    lines.join("\n")
+}
+
+/// Every scan of a table of ours has an index condition, but for the indexes that are read in order up to a limit.
+fn check(plan: &str, expected: &[&str]) {
+    for words in expected {
+        assert!(plan.contains(words), "`{words}` is missing in\n{plan}");
+    }
+    for words in ["Seq Scan on ready", "Seq Scan on running", "Seq Scan on waiting", "Bitmap", "Merge Join"] {
+        assert!(!plan.contains(words), "`{words}` stands in\n{plan}");
+    }
+    assert!(!plan.contains("Sort Key: r.priority"), "the order comes from the index:\n{plan}");
+}
+
+#[tokio::test]
+async fn a_claim_walks_the_index_in_its_order() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/claim.sql");
+    let plan = plan(sql, r#"1, ARRAY['mail'], ARRAY[500], '{"mail.send": 1}', 0"#).await;
+    check(&plan, &["Index Scan using ready_order on ready", "Index Scan using ready_pkey on ready"]);
+    assert!(plan.contains("Index Cond: (id = ANY ("), "{plan}");
+}
+
+#[tokio::test]
+async fn a_completion_probes_the_primary_key() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/complete.sql");
+    let plan = plan(sql, "1, ARRAY[]::uuid[], ARRAY[1], ARRAY[1]::int8[], NULL").await;
+    check(&plan, &["Index Scan using running_pkey on running", "Index Cond: (id = ANY ($2))"]);
+}
+
+#[tokio::test]
+async fn a_finish_joins_its_batch_by_hash() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/finish.sql");
+    let texts = "NULL::text[], NULL::text[], NULL::text[], NULL::text[], NULL::text[]";
+    let plan = plan(sql, &format!("1, NULL::uuid[], NULL::int4[], NULL::int8[], NULL::int2[], {texts}, NULL")).await;
+    check(&plan, &["Index Scan using running_pkey on running", "Index Cond: (id = ANY ($2))", "Hash Join"]);
+}
+
+#[tokio::test]
+async fn a_promotion_reads_the_due_rows_alone() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/promote.sql");
+    let plan = plan(sql, "500, 'c'").await;
+    check(&plan, &["Index Scan using waiting_due on waiting", "Index Cond: (due_at <= statement_timestamp())"]);
+}
+
+#[tokio::test]
+async fn a_look_reads_one_row_of_each_queue() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/look.sql");
+    check(&plan(sql, "ARRAY['mail']").await, &["using ready_order on ready", "Index Cond: (queue = wanted.queue)"]);
+}
