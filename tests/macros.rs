@@ -5,6 +5,7 @@ mod macros {
     mod hygiene;
     mod job_error;
     mod lints;
+    mod runs;
 }
 
 /// Each mistake of `tests/ui` gets the message beside it. `TRYBUILD=overwrite` writes the messages anew: read them.

@@ -21,15 +21,6 @@ use proc_macro::TokenStream;
 
 /// Makes an `async fn` a durable job.
 ///
-/// ```text
-/// /// Sends a message.
-/// #[job(tenant = input.org, queue = "mail", retry(max_attempts = 8), timeout = "30s")]
-/// async fn send_email(ctx: &Ctx, input: Email) -> Result<(), MailError> { .. }
-///
-/// send_email::enqueue(&jobs, email).delay("5m").await?;   // the handle: a type
-/// send_email(&ctx, email).await?;                         // the fn, as written
-/// ```
-///
 /// The fn stays as it is written and can be called as before. Beside it stands an empty type of the same name, the
 /// job's *handle*: it implements `Job`, and has `enqueue` and `enqueue_many`. The job registers itself when the
 /// program is linked; a crate of jobs that the program never names is not linked, which `use that_crate as _;`
@@ -99,21 +90,6 @@ pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Says of an error type what its values ask for: another attempt or none, and what a remote caller may learn.
-///
-/// ```text
-/// #[derive(Debug, thiserror::Error, JobError)]
-/// enum ChargeError {
-///     #[error("the card was declined")]
-///     #[job_error(code = "X_CARD_DECLINED", title = "the bank declined the card", retry = terminal,
-///                 caller_fix = "use another card")]
-///     Declined,
-///     #[error("the bank asks to wait")]
-///     #[job_error(retry = after(wait))]
-///     Busy { wait: Duration },
-///     #[error(transparent)]
-///     Io(#[from] std::io::Error),
-/// }
-/// ```
 ///
 /// The type implements `std::error::Error` and is not generic. It is found wherever it stands in the chain of causes
 /// of the error that fails an attempt; the first error of the chain that says anything counts. A variant without

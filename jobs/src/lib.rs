@@ -51,7 +51,50 @@
 //! - `inventory` (default): jobs register themselves at link time.
 //! - `testing`: `jobs::testing`, to run jobs in place under a clock of the test's own, and the conformance suite of drivers.
 
-pub use jobs_macros::*;
+/// Derives what an error says of itself: whether to try again, and what a remote caller may learn.
+///
+/// ```
+/// use jobs::{JobError, failure::Verdict, prelude::*};
+/// use std::time::Duration;
+///
+/// #[derive(Debug, thiserror::Error, JobError)]
+/// enum ChargeError {
+///     #[error("the card was declined")]
+///     #[job_error(code = "X_CARD_DECLINED", title = "the bank declined the card", retry = terminal)]
+///     Declined,
+///     #[error("the bank asks to wait")]
+///     #[job_error(retry = after(wait))]
+///     Busy { wait: Duration },
+/// }
+///
+/// let failure = Failure::from(ChargeError::Busy { wait: Duration::from_secs(30) });
+/// assert_eq!(failure.asks(), Verdict::After(Duration::from_secs(30)));
+/// ```
+pub use jobs_macros::JobError;
+/// Declares a job: the attribute of an `async fn`.
+///
+/// ```
+/// use jobs::prelude::*;
+///
+/// #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+/// struct Email { org: String, to: String }
+///
+/// /// Sends a message.
+/// #[job(tenant = input.org, queue = "mail", retry(max_attempts = 8), timeout = "30s")]
+/// async fn send_email(_ctx: &Ctx, input: Email) -> Result<usize, Failure> {
+///     Ok(input.to.len())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Failure> {
+/// let email = || Email { org: "acme".to_owned(), to: "ada@acme.example".to_owned() };
+/// let jobs = Jobs::memory()?;
+/// send_email::enqueue(&jobs, email()).delay("5m").await?; // the handle: a type
+/// # #[cfg(feature = "testing")]
+/// assert_eq!(send_email(&Ctx::for_test(&jobs).build(), email()).await?, 16); // the fn, as written
+/// assert_eq!(send_email::SPEC.queue, "mail");
+/// # Ok(()) }
+/// ```
+pub use jobs_macros::job;
 pub use jobs_runtime::{
     CancelReason, Class, CrossTenant, Ctx, Enqueued, Error, Execution, Failure, FollowUp, Job, JobDef, JobError, JobId,
     Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Settled, State, TenantId, UniqueKey, Worker,
