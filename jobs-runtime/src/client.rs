@@ -72,7 +72,6 @@ impl Jobs {
     }
 
     /// Says which jobs, which limits and which store.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }

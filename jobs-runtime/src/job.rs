@@ -83,12 +83,17 @@ pub enum UniqueKey {
     Json(String),
 }
 
+/// A body with its input, ready to run.
+type Body = Box<dyn FnOnce(Ctx) -> BoxFuture<'static, Result<Option<JsonText>, Failure>> + Send>;
+/// The hook of a job, if it has one.
+type Hook = for<'a> fn(&'a Ctx, Settled) -> Option<BoxFuture<'a, Result<(), Failure>>>;
+
 /// A decoded payload that is ready to run.
 pub(crate) struct Prepared {
     /// The tenant that the payload resolves to.
     pub(crate) tenant: Option<String>,
     /// The body. Its output is `None` for `()`.
-    pub(crate) body: Box<dyn FnOnce(Ctx) -> BoxFuture<'static, Result<Option<JsonText>, Failure>> + Send>,
+    pub(crate) body: Body,
 }
 
 /// The erased definition of a job: what the registry holds and the worker runs.
@@ -102,7 +107,7 @@ pub struct JobDef {
     identity: fn() -> TypeId,
     pub(crate) prepare: fn(&JsonText, u16) -> Result<Prepared, Failure>,
     pub(crate) record: fn(&JsonText) -> Result<NewJob, Error>,
-    pub(crate) on_settled: for<'a> fn(&'a Ctx, Settled) -> Option<BoxFuture<'a, Result<(), Failure>>>,
+    pub(crate) on_settled: Hook,
 }
 
 impl JobDef {
