@@ -5,6 +5,7 @@ mod build;
 pub use build::Builder;
 
 use crate::{
+    ctx::Ctx,
     driver::{CancelAnswer, Driver, JobRecord, KindCount, ListFilter, Migrate, Migrated, WorkerRecord},
     enqueue::{self, Enqueue, EnqueueMany, check},
     error::{Error, code},
@@ -56,7 +57,8 @@ impl Jobs {
     /// Every linked job, stored by Postgres, which is connected to: `postgres://user:password@host/database`.
     ///
     /// # Errors
-    /// `X_STORE_UNAVAILABLE` if the server cannot be reached, and as [`Builder::driver`].
+    /// `X_STORE_CONFIG_INVALID` if the URL is not one, `X_STORE_UNAVAILABLE` if the server does not answer, and as
+    /// [`Builder::driver`].
     #[cfg(feature = "pg")]
     pub async fn connect(url: &str) -> Result<Self, Error> {
         Self::builder().connect(url).await
@@ -180,9 +182,12 @@ impl Jobs {
         self.0.payload_limit
     }
 
-    /// The `traceparent` of the current span. One that is not well-formed is left out: tracing must not stop a job.
+    /// The `traceparent` of the current span, or of the run that enqueues. One that is not well-formed is left out:
+    /// tracing must not stop a job.
     pub(crate) fn ambient_trace(&self) -> Option<String> {
-        self.0.trace_context.and_then(|current| current()).filter(|trace| check::is_traceparent(trace))
+        let current = self.0.trace_context.and_then(|current| current());
+        let of_run = || Ctx::current().and_then(|ctx| ctx.trace().map(str::to_owned));
+        current.or_else(of_run).filter(|trace| check::is_traceparent(trace))
     }
 }
 

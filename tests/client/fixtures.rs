@@ -55,9 +55,13 @@ job!(
 );
 job!(Once: Value, JobSpec::new("once").unique(Unique { hold: Hold::Live, on_conflict: OnConflict::Reject }));
 
-pub(crate) fn jobs() -> Jobs {
+pub(crate) fn registry() -> Registry {
     let registry = Registry::builder().job::<SendMail>().job::<Note>().job::<Anything>().job::<Invoice>().job::<Once>();
-    Jobs::builder().registry(registry.build().expect("the fixtures agree")).memory().expect("memory needs nothing")
+    registry.build().expect("the fixtures agree")
+}
+
+pub(crate) fn jobs() -> Jobs {
+    Jobs::builder().registry(registry()).memory().expect("memory needs nothing")
 }
 
 /// The stored job that an enqueue inserted.

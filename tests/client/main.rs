@@ -6,7 +6,11 @@ mod dynamic;
 mod failing;
 mod fixtures;
 mod key;
+mod on_both;
 mod options;
 mod payload;
+mod postgres;
 mod registry;
 mod roundtrip;
+#[path = "../support/mod.rs"]
+mod support;

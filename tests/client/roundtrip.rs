@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Every {
-    f: Vec<f64>,
-    g: Vec<f32>,
+    pub(crate) f: Vec<f64>,
+    pub(crate) g: Vec<f32>,
     i: Vec<i64>,
     u: Vec<u64>,
     wide: (i128, u128),
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
 
 job!(Keep: Every, JobSpec::new("keep"));
 
-fn every() -> Every {
+pub(crate) fn every() -> Every {
     Every {
         f: vec![
             -0.0,

@@ -34,7 +34,8 @@ impl Builder {
         self
     }
 
-    /// Sets how an enqueue learns the `traceparent` of the current span, to link the run to it. Default: not at all.
+    /// Sets how an enqueue learns the `traceparent` of the current span, to link the run to it. Where it gives none, an
+    /// enqueue by a running job takes over the run's own.
     pub fn trace_context(mut self, current: TraceContext) -> Self {
         self.trace_context = Some(current);
         self
@@ -52,7 +53,8 @@ impl Builder {
     /// `jobs` and for other settings, build the driver with [`Pg::options`] and pass it to [`driver`](Self::driver).
     ///
     /// # Errors
-    /// `X_STORE_UNAVAILABLE` if the server cannot be reached, and as [`driver`](Self::driver).
+    /// `X_STORE_CONFIG_INVALID` if the URL is not one, `X_STORE_UNAVAILABLE` if the server does not answer, and as
+    /// [`driver`](Self::driver).
     #[cfg(feature = "pg")]
     pub async fn connect(self, url: &str) -> Result<Jobs, Error> {
         let driver = Pg::connect(url).await?;

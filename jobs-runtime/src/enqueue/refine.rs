@@ -84,7 +84,7 @@ macro_rules! refinements {
             }
 
             /// Records the enqueuing span: a W3C `traceparent`. Default: what
-            /// [`trace_context`](crate::client::Builder::trace_context) gives.
+            /// [`trace_context`](crate::client::Builder::trace_context) gives, or that of the run that enqueues.
             pub fn trace(mut self, traceparent: impl Into<String>) -> Self {
                 let trace = traceparent.into();
                 self.0.set(check::trace(&trace).map(|()| trace), |job, trace| job.trace = Some(trace.clone()));
