@@ -10,6 +10,8 @@ mod memory {
     use jobs::testing::conformance::MemoryFixture;
 
     jobs::conformance_suite!(MemoryFixture::new());
+
+    mod only;
 }
 
 /// The Postgres driver.

@@ -97,3 +97,22 @@ pub async fn an_escaped_nul_is_kept_or_refused(store: &dyn Fixture) {
     }
     store.insert(job()).await;
 }
+
+/// Random numbers, any integer of 64 bits and any finite float, come back bit for bit.
+pub async fn random_numbers_come_back_bit_for_bit(store: &dyn Fixture) {
+    let seed = fastrand::u64(..);
+    let mut random = fastrand::Rng::with_seed(seed);
+    let worker = HandWorker::start(store.driver()).await;
+    for _ in 0..10 {
+        let floats: Vec<f64> =
+            (0..4_000).map(|_| f64::from_bits(random.u64(..))).filter(|float| float.is_finite()).collect();
+        let integers: Vec<(i64, u64)> = (0..4_000).map(|_| (random.i64(..), random.u64(..))).collect();
+        let text = serde_json::to_string(&(&floats, &integers)).expect("finite numbers are JSON");
+        store.insert(NewJob { payload: JsonText::trusted(text), ..job() }).await;
+        let claimed = worker.claim_one().await;
+        let (floats_back, integers_back): (Vec<f64>, Vec<(i64, u64)>) = claimed.payload.decode().expect("it decodes");
+        let bits = |floats: &[f64]| floats.iter().map(|float| float.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&floats) == bits(&floats_back) && integers == integers_back, "not the same, seed {seed}");
+        worker.finish(&claimed, State::Completed).await;
+    }
+}

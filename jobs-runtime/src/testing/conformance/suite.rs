@@ -166,6 +166,7 @@ macro_rules! conformance_suite {
             outputs_metadata_and_follow_ups_are_kept_byte_for_byte,
             a_payload_of_a_mebibyte_is_kept,
             an_escaped_nul_is_kept_or_refused,
+            random_numbers_come_back_bit_for_bit,
         ]);
         $crate::__conformance_area!($fixture, operate: [
             a_dead_job_is_requeued_from_the_start,
