@@ -136,15 +136,15 @@ fn run(head: &Head) -> TokenStream {
         Some(_) => (quote_spanned!(site=> input), quote_spanned!(site=> ctx, input)),
         None => (quote!(_), quote_spanned!(site=> ctx)),
     };
-    let body = quote_spanned!(located(ident.span())=> __job::body);
     let fail = quote_spanned!(located(head.output.span())=> |error| __job::failure!(error));
+    let body = quote_spanned!(located(ident.span())=> __job::body(#ident(#args), #fail));
     let SelfTypes { input: input_type, output } = SelfTypes::of(head);
     quote_spanned! { Span::mixed_site()=>
         fn run(
             ctx: &__job::Ctx,
             #input: #input_type,
         ) -> __job::BoxFuture<'_, __job::Result<#output, __job::Failure>> {
-            #body(#ident(#args), #fail)
+            #body
         }
     }
 }
