@@ -50,10 +50,11 @@ impl Signals {
     }
 
     /// How long until the next look: 5 s, 2 s while hints are not proven to arrive, and never more than a third of the
-    /// lease, so that what a dead worker held is found in time. Shortened at random by up to a tenth.
+    /// lease, so that what a dead worker held is found in time. Shortened at random by up to a
+    /// twentieth.
     fn pause(&self) -> Duration {
         let longest = if self.hints_live.load(Ordering::Relaxed) { 5_000 } else { 2_000 };
         let longest = Duration::from_millis(longest).min(self.lease / 3);
-        longest.mul_f64(1.0 - fastrand::f64() / 10.0)
+        longest.mul_f64(1.0 - fastrand::f64() / 20.0)
     }
 }

@@ -120,7 +120,7 @@ async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Inst
         if left.is_zero() {
             return Renewing::Lost(LATE);
         }
-        sleep(lease.beat.mul_f64(1.0 - fastrand::f64() / 10.0).min(left)).await;
+        sleep(lease.beat.min(left)).await;
         // A process that was stopped wakes here: what has lapsed meanwhile is not renewed.
         let asked = Instant::now();
         let left = deadline.saturating_duration_since(asked);

@@ -133,6 +133,7 @@ impl PgOptions {
             pool,
             own: OnceLock::new(),
             tokens: Tokens::default(),
+            probes: Arc::default(),
             is_direct: AtomicBool::new(false),
             options: self,
         })

@@ -2,7 +2,8 @@
 //! Upstream: enqueues, promotions, cancels. Downstream: `worker`.
 //!
 //! A listener can be dead without knowing: behind a pooler that shares server connections, or on a socket whose other
-//! end has gone. So it counts as live only while its own probe, sent on another connection, comes back.
+//! end has gone. So it counts as live only while its own probe, sent on another connection, comes back. Once it is live
+//! its probes ride on the workers' looks, so that they cost no statement of their own.
 
 use super::{Pg, fault, own::Own, session::Sessions};
 use crate::{
@@ -19,7 +20,7 @@ use std::{
     collections::HashSet,
     convert::Infallible,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -30,7 +31,7 @@ use tokio::{
     time::{Instant, interval_at, sleep},
 };
 
-/// How often a probe is sent. One that has not come back by the next ends the connection.
+/// How often a probe is due. One that was sent and has not come back by the next ends the connection.
 const PROBE: Duration = Duration::from_secs(10);
 /// The waits between connections: from, to.
 const RECONNECT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
@@ -64,10 +65,37 @@ pub(super) async fn open(pg: &Pg, worker: WorkerId, queues: Vec<String>) -> Resu
         channel: pg.channel.clone(),
         cancel_prefix: format!("c{}:", worker.0),
         queues: queues.into_iter().collect(),
+        probes: Arc::clone(&pg.probes),
         sender,
         shared: Arc::clone(&shared),
     };
     Ok(Box::new(Subscription { hints, shared, task: tokio::spawn(listener.run()) }))
+}
+
+/// The probes that wait for a look to carry them.
+#[derive(Debug, Default)]
+pub(super) struct Probes(Mutex<Vec<String>>);
+
+impl Probes {
+    /// Takes them all along.
+    pub(super) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn wait(&self, probe: String) {
+        self.lock().push(probe);
+    }
+
+    /// Takes back one that nothing has carried, and says whether there was one.
+    fn withdraw(&self, probe: &str) -> bool {
+        let mut waiting = self.lock();
+        let at = waiting.iter().position(|waits| waits == probe);
+        at.map(|at| waiting.swap_remove(at)).is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Hints for Subscription {
@@ -117,6 +145,7 @@ struct Listener {
     channel: String,
     cancel_prefix: String,
     queues: HashSet<String>,
+    probes: Arc<Probes>,
     sender: mpsc::Sender<Hint>,
     shared: Arc<Shared>,
 }
@@ -165,10 +194,20 @@ impl Listener {
                     None => return Err(lost()),
                 },
                 _ = probes.tick() => {
-                    if awaited.is_some() {
-                        return Err(lost());
-                    }
-                    let probe = format!("p{:032x}", fastrand::u128(..));
+                    let probe = match awaited.take() {
+                        // No look came by: the same probe is sent after all.
+                        Some(probe) if self.probes.withdraw(&probe) => probe,
+                        Some(_) => return Err(lost()),
+                        None => {
+                            let probe = format!("p{:032x}", fastrand::u128(..));
+                            if self.shared.live.load(Ordering::Acquire) {
+                                self.probes.wait(probe.clone());
+                                awaited = Some(probe);
+                                continue;
+                            }
+                            probe
+                        }
+                    };
                     sending.abort_all();
                     sending.spawn(send(Arc::clone(&self.own), self.notify.clone(), self.channel.clone(), probe.clone()));
                     awaited = Some(probe);

@@ -10,6 +10,8 @@ use crate::{
 pub(super) async fn look(pg: &Pg, queues: &[String]) -> Result<Outlook, Error> {
     let row = sqlx::query(pg.sql.look.clone())
         .bind(queues)
+        .bind(&pg.channel)
+        .bind(pg.probes.take())
         .fetch_one(pg.own())
         .await
         .map_err(fault::store("look for work"))?;

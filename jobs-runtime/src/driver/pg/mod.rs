@@ -71,6 +71,7 @@ pub struct Pg {
     /// The driver's own connections: what workers do.
     own: OnceLock<Arc<Own>>,
     tokens: Tokens,
+    probes: Arc<hints::Probes>,
     /// Whether it was found that no pooler in transaction mode stands in between.
     is_direct: AtomicBool,
     options: PgOptions,

@@ -1,4 +1,4 @@
--- $1 queues
+-- $1 queues, $2 channel, $3 probes of the listeners
 SELECT
     ARRAY(
         SELECT wanted.queue
@@ -12,4 +12,5 @@ SELECT
         ORDER BY due_at
         LIMIT 1
     ) AS next_due,
-    (SELECT true FROM {schema}.workers WHERE lease_until <= clock_timestamp() LIMIT 1) IS NOT NULL AS lapsed
+    (SELECT true FROM {schema}.workers WHERE lease_until <= clock_timestamp() LIMIT 1) IS NOT NULL AS lapsed,
+    (SELECT count(pg_notify($2, probe)) FROM unnest($3::text[]) AS waiting_probes (probe)) AS probed
