@@ -38,3 +38,36 @@ fn no_case_is_left_out_of_the_suite() {
     }
     assert!(cases >= 130, "only {cases} cases: has a file moved?");
 }
+
+/// Every method of the driver's contract, by what keeps a worker that has lost its job from writing by it. A new method
+/// must be put in its place here; one by which a worker writes about a job belongs into `commit`, as a `Change`.
+#[test]
+fn every_way_to_write_is_fenced() {
+    let fenced_by_claim = ["commit"];
+    let fenced_by_lease = ["claim", "renew", "lease_session"];
+    let writes_about_no_claim = ["migrate", "enqueue", "start_worker", "cancel", "requeue"];
+    let takes_from_the_caller_itself_or_the_dead = ["stop_worker", "rescue"];
+    let moves_by_time_alone = ["promote", "purge"];
+    let reads = [
+        "name", "supports", "as_any", "now", "look", "held", "hints", "find", "list", "counts", "workers", "next",
+        "is_live", "tx",
+    ];
+    let known: Vec<&str> = fenced_by_claim
+        .into_iter()
+        .chain(fenced_by_lease)
+        .chain(writes_about_no_claim)
+        .chain(takes_from_the_caller_itself_or_the_dead)
+        .chain(moves_by_time_alone)
+        .chain(reads)
+        .collect();
+    let contract = include_str!("../../jobs-runtime/src/driver/mod.rs");
+    let traits = contract.split("pub trait ").skip(1).map(|text| text.split("\n}").next().unwrap_or(text));
+    let methods: Vec<&str> = traits
+        .flat_map(|body| body.lines().filter_map(|line| line.strip_prefix("    fn ")))
+        .filter_map(|method| method.split(['(', '<']).next())
+        .collect();
+    assert!(methods.len() > 20, "the contract has moved: {methods:?}");
+    for method in methods {
+        assert!(known.contains(&method), "`{method}` is new: how is it fenced? see the lists in this test");
+    }
+}

@@ -21,6 +21,7 @@ mod fixture;
 pub mod follow_up;
 mod hand;
 pub mod hints;
+pub mod interleave;
 pub mod lease;
 mod memory;
 pub mod operate;

@@ -186,6 +186,9 @@ macro_rules! conformance_suite {
             what_becomes_ready_again_is_told,
             a_burst_is_coalesced,
         ]);
+        $crate::__conformance_area!($fixture, interleave: [
+            whatever_the_order_each_job_ends_once,
+        ]);
         $crate::__conformance_area!($fixture, worker_run: [
             a_job_is_run_and_completed,
             two_workers_run_each_job_once,
