@@ -1,0 +1,30 @@
+//! Jobs that block every thread of their runtime do not lose the lease, which is renewed on a thread of its own.
+
+use crate::{
+    scene::{Scene, Tally},
+    support::role,
+    worker::{self, Act, Task, work},
+};
+use std::time::Duration;
+
+const LEASE: u64 = 3_000;
+const THREADS: i32 = 2;
+
+async fn not_rescued(scene: &Scene, act: Act) {
+    let blocked = scene.worker().lease(LEASE).set("THREADS", THREADS).start();
+    let tasks = scene.enqueue::<work>((0..THREADS).map(|n| Task { n, act })).await;
+    scene.wait_for("start", &blocked, tasks.len() as i64).await;
+    let idle = scene.worker().lease(LEASE).start();
+    scene.wait_for_all(Duration::from_secs(60)).await;
+    assert_eq!(scene.logged("start", None).await, i64::from(THREADS), "each was started once");
+    assert_eq!(scene.logged("start", Some(idle.id())).await, 0);
+    assert_eq!(scene.tally().await, Tally::all_well(i64::from(THREADS)));
+    let lease = scene.count("SELECT min(id) FROM jobs.workers").await;
+    assert_eq!(lease, blocked.incarnation, "the lease that it began with");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_that_block_all_threads_for_five_leases_are_not_rescued() {
+    let scene = Scene::new(role!("worker", worker::main)).await;
+    not_rescued(&scene, Act::Block(5 * LEASE)).await;
+}
