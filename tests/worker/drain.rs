@@ -97,6 +97,19 @@ async fn runs_that_do_not_end_within_the_grace_go_back_uncounted() {
 }
 
 #[tokio::test]
+async fn a_worker_with_a_stubborn_run_ends_within_the_grace() {
+    let jobs = jobs();
+    let job = enqueue(&jobs, Act::Sleep(60_000)).await;
+    let worker = jobs.worker().drain_grace("3s").cancel_grace("300ms").start().await.unwrap();
+    in_state(&jobs, job, State::Running).await;
+    let began = Instant::now();
+    worker.drain().await;
+    let took = began.elapsed();
+    assert!(took > Duration::from_millis(1_900) && took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(jobs.find(job).await.unwrap().state, State::Ready);
+}
+
+#[tokio::test]
 async fn a_cancel_wins_over_the_drain_that_hands_the_job_back() {
     let jobs = jobs();
     let job = enqueue(&jobs, Act::Sleep(60_000)).await;

@@ -146,6 +146,7 @@ async fn a_body_that_blocks_its_thread_past_the_grace_is_left_behind_and_its_job
     let next = enqueue(&jobs, Act::Ok).await;
     assert_eq!(ended(&jobs, next).await.state, State::Completed);
     worker.drain().await;
+    assert_eq!(worker.abandoned(), 1);
     // What the body returned in the end changed nothing.
     assert_eq!(jobs.find(job).await.unwrap().state, State::Dead);
 }

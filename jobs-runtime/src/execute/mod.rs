@@ -18,7 +18,7 @@ use crate::{
     failure::{Failure, Verdict},
     job::{JobDef, Prepared},
     logged,
-    report::Reporter,
+    report::{Report, Reporter, Severity},
     settle::{self, Ended, Subject},
     settled,
 };
@@ -49,7 +49,7 @@ pub(crate) struct Host {
     /// The `on_settled` hooks under way.
     pub(crate) hooks: TaskTracker,
     /// How many bodies were left behind.
-    pub(crate) abandoned: AtomicU64,
+    pub(crate) abandoned: Arc<AtomicU64>,
 }
 
 /// One run, as its stages pass it on.
@@ -181,6 +181,15 @@ impl Run {
             reason,
             "the body ignored its cancellation and still holds a thread; what it writes from now on is refused"
         );
+        self.host.reporter.report(&Report {
+            severity: Severity::Warning,
+            code: code::JOB_ABANDONED.name.to_owned(),
+            text: format!(
+                "job `{}` {} ignored its cancellation ({reason}) and still holds a thread",
+                self.def.spec.name, self.claimed.fence.job
+            ),
+            job: None,
+        });
     }
 
     async fn settle(self, ended: Ended) -> Execution {

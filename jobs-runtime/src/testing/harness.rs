@@ -22,11 +22,7 @@ use crate::{
     report::Reporter,
     state::State,
 };
-use std::{
-    any::TypeId,
-    sync::{Arc, atomic::AtomicU64},
-    time::Duration,
-};
+use std::{any::TypeId, sync::Arc, time::Duration};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How many runs one [`Harness::drain`] makes before it takes the jobs for ones that enqueue each other for ever.
@@ -247,7 +243,7 @@ impl Session {
             lost_grace: Duration::from_secs(1),
             lost,
             hooks: TaskTracker::new(),
-            abandoned: AtomicU64::new(0),
+            abandoned: Arc::default(),
         });
         Self { memory: app.memory.clone(), worker, host, closed, pipeline: tokio::spawn(pipeline.run()) }
     }

@@ -23,7 +23,7 @@ use std::{
 /// What a worker shall do. Made by [`Jobs::worker`].
 ///
 /// Defaults: every queue of the registered jobs, 10 jobs of each at a time, a lease of 30 s renewed every 10 s, 30 s for
-/// a drain, 5 s from a run's cancellation to its drop.
+/// a drain in all, 5 s from a run's cancellation to its drop.
 #[must_use = "a worker runs once it is started"]
 pub struct WorkerBuilder {
     jobs: Jobs,
@@ -128,7 +128,12 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets how long runs may go on after a drain began, as text: `"30s"`, the default. `"0s"` is none.
+    /// Sets how long a drain may take, as text. Default `"30s"`.
+    ///
+    /// Runs go on undisturbed until the time that is left is what a cancelled run may take to end
+    /// ([`cancel_grace`](Self::cancel_grace) and a second), so that the worker ends within the grace. A grace that is
+    /// shorter than twice that is given to the runs as a whole, and the worker takes so much longer; `"0s"` cancels them
+    /// at once.
     pub fn drain_grace(mut self, grace: &str) -> Self {
         self.drain_grace = self.parse("drain_grace", grace);
         self

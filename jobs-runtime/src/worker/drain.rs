@@ -16,7 +16,7 @@ const STOP: Duration = Duration::from_secs(5);
 
 /// Drains the incarnation. Its lease is renewed until its last job has settled.
 pub(super) async fn drain(life: &Arc<Life>, poller: JoinHandle<()>, pipeline: JoinHandle<()>, held: lease::Held) {
-    let grace = life.shared.plan.drain_grace;
+    let grace = life.shared.plan.undisturbed();
     let runs = life.runs.len();
     let unstarted = life.slots.close();
     life.closing.cancel();

@@ -22,7 +22,7 @@ use std::{
     future::Future,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -73,7 +73,7 @@ impl Life {
             lost_grace: shared.plan.cancel_grace.min(margin / 2),
             lost: lost.clone(),
             hooks: TaskTracker::new(),
-            abandoned: AtomicU64::new(0),
+            abandoned: shared.abandoned.clone(),
         };
         let life = Self {
             id,

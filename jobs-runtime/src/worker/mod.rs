@@ -34,7 +34,7 @@ use std::{
     future::Future,
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -55,6 +55,7 @@ struct Shared {
     states: Arc<States>,
     reporter: Reporter,
     current: AtomicI64,
+    abandoned: Arc<AtomicU64>,
     draining: CancellationToken,
     /// Cancelled once a drain's grace shall end at once.
     hurried: CancellationToken,
@@ -70,6 +71,7 @@ impl Shared {
             states,
             reporter,
             current: AtomicI64::new(0),
+            abandoned: Arc::default(),
             draining: CancellationToken::new(),
             hurried: CancellationToken::new(),
             aborted: CancellationToken::new(),
@@ -133,6 +135,12 @@ impl Worker {
     #[must_use]
     pub fn id(&self) -> WorkerId {
         WorkerId(self.0.current.load(Ordering::Relaxed))
+    }
+
+    /// How many bodies ignored their cancellation past the grace and were left behind, each holding a thread.
+    #[must_use]
+    pub fn abandoned(&self) -> u64 {
+        self.0.abandoned.load(Ordering::Relaxed)
     }
 
     /// Stops claiming at once, hands back what has not begun, lets runs finish for the grace, hands the rest back
@@ -249,11 +257,14 @@ where
 /// Logs the jobs that the registry found, by queue.
 fn tell_what_was_found(shared: &Shared, id: WorkerId) {
     let mut by_queue: BTreeMap<&str, usize> = BTreeMap::new();
-    for kind in shared.plan.kinds.iter() {
-        *by_queue.entry(&kind.queue).or_default() += 1;
+    for (queue, _) in &shared.plan.queues {
+        by_queue.insert(queue, 0);
     }
-    let found: Vec<String> = by_queue.iter().map(|(queue, kinds)| format!("{queue}: {kinds}")).collect();
-    let (worker, name, jobs, driver) = (id.0, &shared.plan.name, shared.plan.kinds.len(), shared.jobs.driver().name());
-    let queues = found.join(", ");
+    for job in shared.jobs.registry().iter().filter(|job| shared.plan.knows(job.spec.name)) {
+        *by_queue.entry(job.spec.queue).or_default() += 1;
+    }
+    let jobs: usize = by_queue.values().sum();
+    let queues: Vec<String> = by_queue.iter().map(|(queue, jobs)| format!("{queue}: {jobs}")).collect();
+    let (worker, name, driver, queues) = (id.0, &shared.plan.name, shared.jobs.driver().name(), queues.join(", "));
     tracing::info!(event = logged::WORKER_STARTED, worker, name, driver, jobs, queues, "the worker runs");
 }

@@ -27,6 +27,17 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    pub(super) fn knows(&self, job: &str) -> bool {
+        self.kinds.iter().any(|kind| kind.name == job)
+    }
+
+    /// How long runs may go on after a drain began, before they are cancelled: so long that a worker whose grace leaves
+    /// room for it ends within the grace, as a platform that kills it then expects.
+    pub(super) fn undisturbed(&self) -> Duration {
+        let ending = self.cancel_grace + Duration::from_secs(1);
+        if self.drain_grace >= ending * 2 { self.drain_grace - ending } else { self.drain_grace }
+    }
+
     pub(super) fn queue_names(&self) -> Vec<String> {
         self.queues.iter().map(|(name, _)| name.clone()).collect()
     }

@@ -12,6 +12,9 @@ use std::{
     time::Duration,
 };
 
+/// How long a job waits that was handed back because no run here knew of it.
+const LOST: Duration = Duration::from_secs(1);
+
 /// Claims each time a queue was woken or a slot of a queue with more work became free, until the worker drains.
 pub(super) async fn poll(life: Arc<Life>) -> Result<(), Error> {
     while !life.closing.is_cancelled() {
@@ -56,7 +59,7 @@ async fn reconcile(life: &Arc<Life>) -> Result<(), Error> {
         tracing::warn!(event = logged::CLAIM_RECONCILED, jobs = unknown.len(), "handed back what no run here knows of");
     }
     for fence in unknown {
-        life.hand_back(fence, Duration::ZERO, Keep::DEFAULT);
+        life.hand_back(fence, LOST, Keep::DEFAULT);
     }
     Ok(())
 }
