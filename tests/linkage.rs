@@ -38,7 +38,11 @@ fn a_name_that_two_crates_give_is_refused_with_both_places() {
 
 #[test]
 fn without_inventory_jobs_are_registered_by_hand() {
-    assert_eq!(run(Profile::ByHand, "by_hand"), "job send_email at plugin/src/lib.rs:7\n");
+    assert_eq!(
+        run(Profile::ByHand, "by_hand"),
+        "job drop_page at by_hand/src/main.rs:28\njob print_page at by_hand/src/main.rs:23\njob send_email at \
+         plugin/src/lib.rs:7\n"
+    );
 }
 
 #[derive(Debug, Clone, Copy)]
