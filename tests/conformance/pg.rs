@@ -6,7 +6,7 @@ use jobs::{
     driver::{Driver, JoinTx, Tx, pg::Pg},
     testing::conformance::{Fixture, OpenTx},
 };
-use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
+use sqlx::{PgPool, Postgres, Transaction};
 use std::{sync::Arc, time::Duration};
 
 pub(crate) struct PgFixture {

@@ -44,7 +44,8 @@ pub trait Driver: Send + Sync + 'static {
     ///
     /// - One round trip for the whole batch; all or nothing; answers in input order.
     /// - A unique key that is taken answers [`Enqueued::Existing`], or fails the batch where the job says so.
-    /// - Two jobs of one key in a batch: the first is inserted, the others are told of it.
+    /// - Two jobs of one key in a batch: the first is inserted, the others are told of it, or fail the batch where they
+    ///   say so.
     /// - Rolled back with the caller's transaction, it leaves nothing and wakes nobody.
     fn enqueue<'a>(&'a self, jobs: &'a [NewJob], tx: Option<Tx<'a>>) -> BoxFuture<'a, Result<Vec<Enqueued>, Error>>;
 

@@ -65,8 +65,8 @@ pub async fn whatever_the_order_each_job_ends_once(store: &dyn Fixture) {
         let (driver, seen) = (handles[number % 2].clone(), Arc::clone(&seen));
         callers.push(tokio::spawn(work(driver, seen, seed.wrapping_add(number as u64))));
     }
-    for number in 0..2 {
-        let (driver, seen, jobs) = (handles[number].clone(), Arc::clone(&seen), Arc::clone(&jobs));
+    for (number, driver) in handles.into_iter().enumerate() {
+        let (seen, jobs) = (Arc::clone(&seen), Arc::clone(&jobs));
         callers.push(tokio::spawn(cancel(driver, seen, jobs, seed.wrapping_sub(number as u64 + 1))));
     }
     for caller in join_all(callers).await {
