@@ -4,6 +4,7 @@
 mod support;
 
 mod dump;
+mod enqueue;
 mod migrations;
 mod plans;
 mod retention;

@@ -27,7 +27,7 @@ pub(super) async fn enqueue(pg: &Pg, jobs: &[NewJob], tx: Option<Tx<'_>>) -> Res
         let connection = tx.downcast::<PgConnection>().ok_or_else(|| {
             Error::new(code::TRANSACTION_FOREIGN, "the transaction that was passed is not one of Postgres")
         })?;
-        return all(pg, connection, jobs).await.map_err(Refusal::in_callers_transaction);
+        return joined(pg, connection, jobs).await.map_err(Refusal::in_callers_transaction);
     }
     let mut conflicts = 0;
     loop {
@@ -37,6 +37,22 @@ pub(super) async fn enqueue(pg: &Pg, jobs: &[NewJob], tx: Option<Tx<'_>>) -> Res
             answer => return answer.map_err(Refusal::into_error),
         }
     }
+}
+
+/// Writes jobs in the caller's transaction. What the first of several statements wrote goes when a later one is refused.
+async fn joined(pg: &Pg, connection: &mut PgConnection, jobs: &[NewJob]) -> Result<Vec<Enqueued>, Refusal> {
+    if chunk_len(jobs) == jobs.len() {
+        return one(pg, connection, jobs, 0).await;
+    }
+    sqlx::raw_sql("SAVEPOINT jobs_enqueue").execute(&mut *connection).await?;
+    let answers = all(pg, connection, jobs).await;
+    let end = if answers.is_ok() {
+        "RELEASE SAVEPOINT jobs_enqueue"
+    } else {
+        "ROLLBACK TO SAVEPOINT jobs_enqueue; RELEASE SAVEPOINT jobs_enqueue"
+    };
+    sqlx::raw_sql(end).execute(connection).await?;
+    answers
 }
 
 async fn apart(pg: &Pg, jobs: &[NewJob]) -> Result<Vec<Enqueued>, Refusal> {
