@@ -175,3 +175,34 @@ async fn a_payload_that_no_longer_decodes_keeps_its_bytes_and_runs_after_the_fix
         assert_eq!((record.state, record.payload), (State::Completed, stored));
     }
 }
+
+pub(crate) enum Parent {}
+
+impl Job for Parent {
+    type Input = ();
+    type Output = jobs::JobId;
+    const SPEC: JobSpec = JobSpec::new("parent");
+
+    fn tenant(_: &()) -> Option<String> {
+        None
+    }
+
+    fn run(ctx: &Ctx, _: ()) -> BoxFuture<'_, Result<jobs::JobId, Failure>> {
+        Box::pin(async move { Ok(ctx.jobs().enqueue::<Before>(json!(1)).await?.id()) })
+    }
+}
+
+#[tokio::test]
+async fn what_a_run_enqueues_keeps_its_trace() {
+    const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let (_db, drivers) = drivers().await;
+    for driver in drivers {
+        let jobs = Jobs::new(driver, Registry::builder().job::<Parent>().build().expect("one job"));
+        let parent = jobs.enqueue::<Parent>(()).trace(TRACE).await.expect("it is written");
+        let worker = jobs.worker().start().await.expect("it starts");
+        let record = settled(&jobs, parent.id()).await;
+        worker.drain().await;
+        let child = record.output.expect("it completed").decode().expect("it is an id");
+        assert_eq!(jobs.find(child).await.expect("it is stored").trace.as_deref(), Some(TRACE));
+    }
+}

@@ -95,3 +95,22 @@ async fn a_full_batch_keeps_its_order_and_its_duplicates() {
     let record = jobs.find(answers.last().map(Enqueued::id).expect("there are some")).await.expect("it is stored");
     assert_eq!(record.payload.as_str(), "\"999\"");
 }
+
+#[tokio::test]
+async fn a_key_that_is_taken_by_the_sql_function_is_the_one_that_rust_takes() {
+    let db = Db::new();
+    let (jobs, pool) = jobs(&db).await;
+    let by_sql = |kind: &'static str, tenant: Option<&'static str>, payload: serde_json::Value| {
+        let call =
+            "SELECT jobs.enqueue(kind => $1, payload => $2::json, queue => 'q', tenant => $3, unique_key => 'k€')";
+        sqlx::query_scalar::<_, uuid::Uuid>(call).bind(kind).bind(payload).bind(tenant).fetch_one(&pool)
+    };
+    let first = by_sql("note", None, "a".into()).await.expect("SQL enqueues");
+    let again = jobs.enqueue::<Note>("b".to_owned()).unique("k€").await.expect("it is told");
+    assert_eq!((again.is_inserted(), again.id().0), (false, first));
+
+    let first = jobs.enqueue::<SendMail>(Mail::to("acme")).unique("k€").await.expect("it is free");
+    let mail = serde_json::json!({ "org": "acme", "to": [], "size": 1 });
+    let again = by_sql("mail.send", Some("acme"), mail).await.expect("SQL is told");
+    assert_eq!(again, first.id().0);
+}

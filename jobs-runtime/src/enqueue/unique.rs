@@ -1,4 +1,5 @@
-//! Hashes unique keys: SHA-256 over the length-prefixed job name, tenant, kind of key and text.
+//! Hashes unique keys: SHA-256 over the length-prefixed job name, tenant, kind of key and text. Keys are stored, and the
+//! SQL function `enqueue` computes the same: the parts and their order can't change.
 
 use super::check;
 use crate::{
