@@ -2,3 +2,4 @@
 
 mod expansion;
 mod outline;
+mod typing;
