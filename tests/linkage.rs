@@ -99,11 +99,11 @@ fn build(profile: Profile) {
     assert!(built.status.success(), "{}", text(&built));
 }
 
+/// Puts the main lock file in place in one move: tests that run beside this one, as processes of their own, may read it.
 fn copy_lock(fixture: &Path) {
-    static COPIED: OnceLock<()> = OnceLock::new();
-    COPIED.get_or_init(|| {
-        std::fs::copy(root().join("Cargo.lock"), fixture.join("Cargo.lock")).expect("the main lock is copied");
-    });
+    let copy = fixture.join(format!("Cargo.lock.{}", std::process::id()));
+    std::fs::copy(root().join("Cargo.lock"), &copy).expect("the main lock is copied");
+    std::fs::rename(&copy, fixture.join("Cargo.lock")).expect("the copy is moved");
 }
 
 fn root() -> PathBuf {
