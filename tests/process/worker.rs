@@ -45,6 +45,8 @@ pub(crate) enum Act {
     Refuse,
     /// Sleeps, then takes its process down.
     Abort(u64),
+    /// Takes its process down before anything else.
+    AbortAtOnce,
 }
 
 /// The job of most tests: no crash and no outage uses it up.
@@ -79,6 +81,9 @@ pub(crate) async fn kind_b(ctx: &Ctx, task: Task) -> Result<(), Failure> {
 }
 
 async fn perform(ctx: &Ctx, Task { n, act }: Task) -> Result<(), Failure> {
+    if let Act::AbortAtOnce = act {
+        process::abort();
+    }
     log(ctx, n, "start").await?;
     match act {
         Act::Sleep(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
@@ -125,6 +130,7 @@ async fn perform(ctx: &Ctx, Task { n, act }: Task) -> Result<(), Failure> {
             tokio::time::sleep(Duration::from_millis(millis)).await;
             process::abort();
         }
+        Act::AbortAtOnce => unreachable!("the process is down"),
     }
     log(ctx, n, "end").await
 }

@@ -44,6 +44,8 @@ pub(super) struct Life {
     pub(super) signals: Signals,
     /// The runs and the returns of what was not started.
     pub(super) tasks: TaskTracker,
+    /// The returns of jobs on their last life, which another one here waits for.
+    isolating: TaskTracker,
     /// Cancelled once the lease is lost.
     pub(super) lost: CancellationToken,
     /// Cancelled once nothing more may be claimed.
@@ -83,6 +85,7 @@ impl Life {
             runs: Runs::default(),
             signals: Signals::new(shared.plan.lease.duration),
             tasks: TaskTracker::new(),
+            isolating: closed_tracker(),
             lost,
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
@@ -99,6 +102,7 @@ impl Life {
 
     /// Takes in what a claim gave: into the buffers, or back.
     pub(super) fn admit(self: &Arc<Self>, claimed: Vec<Claimed>) {
+        let mut alone = None;
         for claimed in claimed {
             self.runs.hold(claimed.fence);
             let Some(def) = self.shared.jobs.registry().get(&claimed.kind) else {
@@ -109,13 +113,30 @@ impl Life {
             let last_life = budget > 1 && claimed.crashes.saturating_add(1) == budget;
             match self.slots.admit(claimed, last_life) {
                 Admitted::Yes => {}
+                Admitted::Alone(claimed) => alone = Some((claimed, def.spec.keep)),
                 Admitted::Closed(claimed) => self.hand_back(claimed.fence, Duration::ZERO, def.spec.keep),
                 Admitted::Isolated(claimed) => {
                     tracing::info!(event = logged::CLAIM_ISOLATED, id = %claimed.fence.job, "handed back for a while");
-                    self.hand_back(claimed.fence, ISOLATED, def.spec.keep);
+                    let returned = self.returned(claimed.fence, ISOLATED, def.spec.keep);
+                    self.spawn(self.isolating.track_future(returned));
                 }
             }
         }
+        if let Some((claimed, keep)) = alone {
+            self.take_in_alone(*claimed, keep);
+        }
+    }
+
+    /// Lets a job on its last life into its buffer once all others on theirs are handed back: if it takes the process
+    /// down, they shall not be held by it.
+    fn take_in_alone(self: &Arc<Self>, claimed: Claimed, keep: Keep) {
+        let life = self.clone();
+        self.spawn(async move {
+            life.isolating.wait().await;
+            if let Some(claimed) = life.slots.take_in(claimed) {
+                life.hand_back(claimed.fence, Duration::ZERO, keep);
+            }
+        });
     }
 
     /// Starts what a slot is free for, each time there is something.
@@ -146,13 +167,17 @@ impl Life {
 
     /// Hands a job back that was not started, under the same attempt.
     pub(super) fn hand_back(self: &Arc<Self>, fence: Fence, delay: Duration, keep: Keep) {
+        self.spawn(self.returned(fence, delay, keep));
+    }
+
+    fn returned(self: &Arc<Self>, fence: Fence, delay: Duration, keep: Keep) -> impl Future<Output = ()> + use<> {
         let life = self.clone();
-        self.spawn(async move {
+        async move {
             let change = Reschedule { delay, attempt: fence.attempt, failure: None, keep };
             life.host.committer.write(fence, Change::Reschedule(change)).await;
             life.runs.leave(fence);
             life.signals.due.within(delay);
-        });
+        }
     }
 
     /// Cancels a job of this worker, whether it runs or waits for a slot.
@@ -190,6 +215,13 @@ impl Life {
         };
         self.tasks.spawn_on(task, &self.runtime);
     }
+}
+
+/// A tracker whose wait ends each time that it tracks nothing.
+fn closed_tracker() -> TaskTracker {
+    let tracker = TaskTracker::new();
+    tracker.close();
+    tracker
 }
 
 /// A slot of a queue, freed when dropped.

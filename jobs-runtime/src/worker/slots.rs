@@ -50,6 +50,8 @@ pub(super) struct Demand {
 pub(super) enum Admitted {
     /// It stands in the buffer.
     Yes,
+    /// It is the one on its last life here: to be [taken in](Slots::take_in) once no other is held.
+    Alone(Box<Claimed>),
     /// The worker drains, or does not serve the queue.
     Closed(Box<Claimed>),
     /// Another job on its last life runs here.
@@ -148,19 +150,32 @@ impl Slots {
     /// Takes a claimed job into its queue's buffer. `last_life` says that its next crash quarantines it: a worker keeps
     /// one such job at a time.
     pub(super) fn admit(&self, claimed: Claimed, last_life: bool) -> Admitted {
+        if !last_life {
+            return self.take_in(claimed).map_or(Admitted::Yes, Admitted::Closed);
+        }
+        let mut inner = self.lock();
+        if inner.closed {
+            return Admitted::Closed(Box::new(claimed));
+        }
+        if inner.last_life.is_some() {
+            return Admitted::Isolated(Box::new(claimed));
+        }
+        inner.last_life = Some(claimed.fence.job);
+        Admitted::Alone(Box::new(claimed))
+    }
+
+    /// Takes a claimed job into its queue's buffer, or gives it back: the worker drains, or does not serve the queue.
+    pub(super) fn take_in(&self, claimed: Claimed) -> Option<Box<Claimed>> {
         let mut inner = self.lock();
         let index = inner.by_name.get(&claimed.queue).copied();
-        let Some(index) = index.filter(|_| !inner.closed) else { return Admitted::Closed(Box::new(claimed)) };
-        if last_life {
-            if inner.last_life.is_some() {
-                return Admitted::Isolated(Box::new(claimed));
-            }
-            inner.last_life = Some(claimed.fence.job);
-        }
+        let Some(index) = index.filter(|_| !inner.closed) else {
+            inner.last_life.take_if(|job| *job == claimed.fence.job);
+            return Some(Box::new(claimed));
+        };
         inner.queues[index].buffer.push_back(claimed);
         drop(inner);
         self.startable.notify_one();
-        Admitted::Yes
+        None
     }
 
     /// Takes the buffered jobs that a slot is free for, each with its queue's number.
