@@ -528,15 +528,22 @@ BEGIN
         PERFORM {schema}.refuse('X_QUEUE_NAME_INVALID', format('%L is not the name of a queue', target),
             'use 1 to 100 of the characters a-z, 0-9, _, ., -');
     END IF;
-    IF payload IS NULL OR payload::text ~ '(^|[^\\])(\\\\)*\\u0000' THEN
-        PERFORM {schema}.refuse('X_PAYLOAD_INVALID', 'the payload is NULL or holds NUL in a string',
-            'pass a JSON document without \u0000');
+    IF payload IS NULL THEN
+        PERFORM {schema}.refuse('X_PAYLOAD_INVALID', 'the payload is NULL', 'pass a JSON document');
     END IF;
     IF octet_length(payload::text) > 1048576 THEN
         PERFORM {schema}.refuse('X_PAYLOAD_TOO_LARGE',
             format('the payload is %s bytes long, the limit is 1048576', octet_length(payload::text)),
             'store large data elsewhere and pass a reference');
     END IF;
+    BEGIN
+        -- Refuses what json lets pass and no text can hold: NUL, and half of a surrogate pair.
+        PERFORM payload::jsonb;
+    EXCEPTION
+        WHEN data_exception OR program_limit_exceeded THEN
+            PERFORM {schema}.refuse('X_PAYLOAD_INVALID', format('the payload cannot be stored exactly: %s', SQLERRM),
+                'pass a JSON document without \u0000 and without half of a surrogate pair');
+    END;
     IF tenant IS NOT NULL AND (btrim(tenant) = '' OR octet_length(tenant) > 128) THEN
         PERFORM {schema}.refuse('X_TENANT_INVALID', 'the tenant is blank or longer than 128 bytes',
             'use 1 to 128 bytes of text');
@@ -546,13 +553,18 @@ BEGIN
             'use a smaller number; lower runs first');
     END IF;
     IF delay NOT BETWEEN interval '0' AND interval '36500 days'
-        OR expires_after NOT BETWEEN interval '0' AND interval '36500 days'
+        OR expires_after <= interval '0'
+        OR expires_after > interval '36500 days'
     THEN
-        PERFORM {schema}.refuse('X_TIME_INVALID', 'a duration is negative or longer than 36500 days, the limit',
+        PERFORM {schema}.refuse('X_TIME_INVALID', 'a duration is negative, zero or longer than 36500 days, the limit',
             'use a duration of at most 36500 days');
     END IF;
     IF unique_key IS NOT NULL AND (btrim(unique_key) = '' OR octet_length(unique_key) > 200) THEN
         PERFORM {schema}.refuse('X_KEY_INVALID', 'the unique key is blank or longer than 200 bytes',
+            'use 1 to 200 bytes of text');
+    END IF;
+    IF enqueued_by IS NOT NULL AND (btrim(enqueued_by) = '' OR octet_length(enqueued_by) > 200) THEN
+        PERFORM {schema}.refuse('X_ACTOR_INVALID', 'enqueued_by is blank or longer than 200 bytes',
             'use 1 to 200 bytes of text');
     END IF;
     IF json_typeof(metadata) <> 'object' OR octet_length(metadata::text) > 16384 THEN

@@ -121,7 +121,7 @@ fn program(name: &str, dir: &Path) -> Command {
 }
 
 /// The user and group to run the server as: `postgres` or `nobody` if this is root, whom the server refuses.
-fn server_user() -> Option<(u32, u32)> {
+pub(super) fn server_user() -> Option<(u32, u32)> {
     let id = |args: &[&str]| -> Option<u32> {
         let answer = Command::new("id").args(args).stderr(Stdio::null()).output().ok()?;
         String::from_utf8(answer.stdout).ok()?.trim().parse().ok()

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, unused_imports, unused_macros, reason = "each test program uses a part of it")]
 
+mod bouncer;
 mod cluster;
 mod database;
 mod eventually;
@@ -13,6 +14,7 @@ mod proxy;
 mod server;
 mod time;
 
+pub(crate) use bouncer::PgBouncer;
 pub(crate) use cluster::Cluster;
 pub(crate) use database::{Db, pool};
 pub(crate) use eventually::{eventually, eventually_within};

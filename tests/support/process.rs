@@ -98,6 +98,13 @@ impl Process {
         self.lines.try_iter().collect()
     }
 
+    /// Waits until it has closed its output, and gives all lines of it that nobody has read.
+    pub(crate) fn rest(mut self) -> Vec<String> {
+        let lines = self.lines.iter().collect();
+        self.wait();
+        lines
+    }
+
     /// Ends it with SIGKILL.
     pub(crate) fn kill(&mut self) -> ExitStatus {
         let _ = self.child.kill();

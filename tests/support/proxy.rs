@@ -44,9 +44,15 @@ pub(crate) struct Proxy {
 }
 
 struct State {
-    open: Mutex<Vec<watch::Sender<Fault>>>,
+    open: Mutex<Vec<Open>>,
     coming: Mutex<Fault>,
     accepted: AtomicUsize,
+}
+
+struct Open {
+    /// What the client sent first: a Postgres client names itself there.
+    greeting: Vec<u8>,
+    fault: watch::Sender<Fault>,
 }
 
 impl Proxy {
@@ -97,7 +103,15 @@ impl Proxy {
     /// Makes the connections that are open now suffer the fault; coming ones are spared.
     pub(crate) fn fail_open(&self, fault: Fault) {
         let mut open = self.state.open.lock().expect("no holder panics");
-        open.retain(|connection| connection.send(fault).is_ok());
+        open.retain(|connection| connection.fault.send(fault).is_ok());
+    }
+
+    /// Makes the open connections suffer the fault whose `application_name` holds this text; the others are spared.
+    pub(crate) fn fail_named(&self, application: &str, fault: Fault) {
+        let mut open = self.state.open.lock().expect("no holder panics");
+        let is_named =
+            |open: &Open| open.greeting.windows(application.len()).any(|text| text == application.as_bytes());
+        open.retain(|connection| !is_named(connection) || connection.fault.send(fault).is_ok());
     }
 
     /// Makes coming connections suffer the fault; open ones are spared.
@@ -112,14 +126,20 @@ impl Drop for Proxy {
     }
 }
 
-async fn accept(listener: std::net::TcpListener, upstream: &str, state: &State) {
+async fn accept(listener: std::net::TcpListener, upstream: &str, state: &Arc<State>) {
     let listener = TcpListener::from_std(listener).expect("the runtime takes the listener");
     loop {
         let Ok((client, _)) = listener.accept().await else { continue };
         state.accepted.fetch_add(1, Ordering::Relaxed);
         let (sender, fault) = watch::channel(*state.coming.lock().expect("no holder panics"));
-        state.open.lock().expect("no holder panics").push(sender);
-        tokio::spawn(serve(client, upstream.to_owned(), fault));
+        let (state, upstream) = (Arc::clone(state), upstream.to_owned());
+        tokio::spawn(async move {
+            let mut greeting = vec![0; 1024];
+            let length = client.peek(&mut greeting).await.unwrap_or(0);
+            greeting.truncate(length);
+            state.open.lock().expect("no holder panics").push(Open { greeting, fault: sender });
+            serve(client, upstream, fault).await;
+        });
     }
 }
 

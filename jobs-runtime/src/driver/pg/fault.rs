@@ -42,8 +42,9 @@ pub(super) fn leaves_connection_well(error: &SqlxError) -> bool {
     match error {
         SqlxError::Database(error) => {
             let state = error.code().unwrap_or_default();
-            // Connections, and the operator's interventions other than a cancelled statement.
-            !(state.starts_with("08") || (state.starts_with("57") && state != "57014"))
+            // Connections; the operator's interventions other than a cancelled statement; and a server that turned
+            // read-only, since after a failover another one answers at the same address.
+            !(state.starts_with("08") || (state.starts_with("57") && state != "57014") || state == "25006")
         }
         SqlxError::RowNotFound | SqlxError::Encode(_) => true,
         _ => false,

@@ -28,11 +28,13 @@ use std::{
 use tokio::{
     sync::mpsc,
     task::{JoinHandle, JoinSet},
-    time::{Instant, interval_at, sleep},
+    time::{Instant, interval_at, sleep, timeout},
 };
 
 /// How often a probe is due. One that was sent and has not come back by the next ends the connection.
 const PROBE: Duration = Duration::from_secs(10);
+/// How long it may take to send one.
+const SENDING: Duration = Duration::from_secs(3);
 /// The waits between connections: from, to.
 const RECONNECT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
 /// How many hints wait to be read. When more come, one `All` stands for those that were dropped.
@@ -237,7 +239,10 @@ impl Listener {
 
 /// Sends a probe. If that fails the probe does not come back, which is all there is to say.
 async fn send(own: Arc<Own>, notify: SqlStr, channel: String, probe: String) {
-    let _ = sqlx::query(notify).bind(channel).bind(probe).execute(Sessions::own(&own, false, None)).await;
+    let sent = sqlx::query(notify).bind(channel).bind(probe).execute(Sessions::own(&own, false, None));
+    if timeout(SENDING, sent).await.is_err() {
+        own.forget_idle();
+    }
 }
 
 fn lost() -> sqlx::Error {
