@@ -1013,7 +1013,7 @@ CREATE UNIQUE INDEX waiting_pkey ON jobs.waiting USING btree (id)
 CREATE UNIQUE INDEX workers_pkey ON jobs.workers USING btree (id)
 SEQUENCE token_blocks MAXVALUE 2147483647
 SEQUENCE worker_ids MAXVALUE 9223372036854775807
-FUNCTION enqueue(kind text, payload json, queue text DEFAULT NULL::text, tenant text DEFAULT NULL::text, priority integer DEFAULT 0, delay interval DEFAULT NULL::interval, unique_key text DEFAULT NULL::text, expires_after interval DEFAULT NULL::interval, metadata json DEFAULT NULL::json, enqueued_by text DEFAULT NULL::text) RETURNS uuid SET search_path=pg_catalog, pg_temp BODY 3e68472532c993a5ba3c10dc3e96e3c2
+FUNCTION enqueue(kind text, payload json, queue text DEFAULT NULL::text, tenant text DEFAULT NULL::text, priority integer DEFAULT 0, delay interval DEFAULT NULL::interval, unique_key text DEFAULT NULL::text, expires_after interval DEFAULT NULL::interval, metadata json DEFAULT NULL::json, enqueued_by text DEFAULT NULL::text) RETURNS uuid SET search_path=pg_catalog, pg_temp BODY 49fe97e25ec9f288acd61283fbaac847
 FUNCTION history_slot(finished_at timestamp with time zone, purge_at timestamp with time zone) RETURNS smallint BODY d41d8cd98f00b204e9800998ecf8427e
 FUNCTION refuse(code text, detail text, fix text) RETURNS void SET search_path=pg_catalog, pg_temp BODY bcf95b216eeccdc3e559c6edd1206184
 FUNCTION state_of(wanted uuid) RETURNS smallint SET search_path=pg_catalog, pg_temp BODY 987aeac0a5947a81d3871b6f7ed80244

@@ -36,7 +36,7 @@ async fn all_that_can_be_said() {
     tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false).init();
     let (url, server) = (std::env::var("CANARY_URL").unwrap(), std::env::var("SERVER_URL").unwrap());
     let (before, _) = url.rsplit_once('/').unwrap();
-    let nobody = url.replace("://", "://nobody-").replace("127.0.0.1", "127.0.0.1");
+    let nobody = url.replace("://", "://nobody-");
     for (what, address) in [
         ("no database", format!("{before}/no_such_database")),
         ("no server", format!("postgres://app:{CANARY}@127.0.0.1:1/x")),

@@ -18,7 +18,7 @@ async fn pooled(ctx: &Ctx, input: Pooled) -> Result<String, Failure> {
     let query = sqlx::query_scalar("SELECT current_setting('app.tenant') || $1::text").bind(input.number.to_string());
     let answer: String = query.persistent(false).fetch_one(&mut *tx).await?;
     ctx.jobs().enqueue::<note>(input.number).in_tx(&mut tx).await?;
-    if ctx.attempt() == 1 && input.number % 10 == 0 {
+    if ctx.attempt() == 1 && input.number.is_multiple_of(10) {
         return Err(Failure::retry("as told"));
     }
     tx.commit().await?;

@@ -20,7 +20,7 @@ const CALLERS: u64 = 64;
 /// What a caller does: every second one in a transaction of its own, of which every second is rolled back.
 async fn call(jobs: Jobs, pool: PgPool, start: Arc<Barrier>, key: u64, caller: u64) -> Option<JobId> {
     let input = Keyed { key, caller };
-    if caller % 2 == 0 {
+    if caller.is_multiple_of(2) {
         start.wait().await;
         return Some(jobs.enqueue::<once>(input).await.expect("an enqueue").id());
     }
@@ -93,7 +93,7 @@ async fn batches_with_overlapping_keys_in_any_order_take_each_key_once() {
                 let keys = (0..32).map(|at| round * 48 + (caller * 3 + at * stride) % 48);
                 let inputs: Vec<_> = keys.map(|key| Keyed { key, caller }).collect();
                 start.wait().await;
-                if caller % 2 == 0 {
+                if caller.is_multiple_of(2) {
                     jobs.enqueue_many::<once>(inputs).await.expect("a batch");
                     return;
                 }
