@@ -11,7 +11,6 @@ mod worker;
 
 mod postgres {
     mod aborted;
-    mod blocked;
     mod chaos;
     mod clock;
     mod drained;

@@ -2,7 +2,7 @@
 
 use crate::{
     scene::{PATIENCE, Scene, Tally},
-    support::{eventually, role},
+    support::{Cluster, eventually, role},
     worker::{self, Act, Task, work},
 };
 use std::{
@@ -78,4 +78,24 @@ async fn a_second_signal_ends_the_grace() {
     assert_eq!(worker.ended(PATIENCE).await, Some(0));
     assert_eq!(scene.count(draining).await, 2);
     assert_eq!(scene.logged("start", None).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_terminated_while_the_database_is_away_still_ends_and_its_jobs_run_later() {
+    let role = role!("worker", worker::main);
+    let cluster = Cluster::start();
+    let scene = Scene::on(cluster.database(), role).await;
+    let mut first = scene.worker().lease(5_000).set("DRAIN_GRACE", "1s").set("CANCEL_GRACE", "500ms").start();
+    scene.enqueue::<work>(tasks(0, 5, Act::Hold)).await;
+    scene.wait_for("start", &first, 5).await;
+    cluster.stop_hard();
+    let start = Instant::now();
+    first.terminate();
+    assert_eq!(first.ended(PATIENCE).await, Some(0));
+    println!("SIGTERM with the database away: exit 0 after {:.1?}", start.elapsed());
+    cluster.start_again();
+    let second = scene.worker().lease(5_000).start();
+    second.open_gate();
+    scene.wait_for_all(PATIENCE).await;
+    assert_eq!(scene.tally().await, Tally::all_well(5));
 }

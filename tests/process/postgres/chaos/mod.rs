@@ -1,5 +1,6 @@
-//! The kill test and the rolling restarts: short in every test run, long with `JOBS_CHAOS=full`.
+//! The kill test, the rolling restarts and the blocked runtime: short in every test run, long with `JOBS_CHAOS=full`.
 
+mod blocked;
 mod kills;
 mod load;
 mod rolling;
