@@ -14,6 +14,7 @@ pages! {
     enqueue
     failing
     tenants
+    postgres
     guarantees
     states
     errors

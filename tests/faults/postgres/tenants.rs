@@ -24,7 +24,7 @@ pub(super) async fn app_role(admin: &PgPool) -> &'static str {
     let script = format!(
         "DO $$ BEGIN CREATE ROLE {APP}; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
          GRANT USAGE ON SCHEMA jobs TO {APP};
-         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA jobs TO {APP};
+         GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE ON ALL TABLES IN SCHEMA jobs TO {APP};
          GRANT USAGE ON ALL SEQUENCES IN SCHEMA jobs TO {APP};
          CREATE TABLE invoices (tenant text NOT NULL, number int8 NOT NULL);
          ALTER TABLE invoices ENABLE ROW LEVEL SECURITY;
