@@ -2,12 +2,12 @@
 
 use crate::{
     crash::Point,
-    scene::{Scene, Tally},
+    scene::{PATIENCE, Scene, Tally},
     support::role,
     worker::{self, Act, Task, work},
 };
 use chrono::{DateTime, Utc};
-use jobs::JobId;
+use jobs::{JobId, State, client::Cancelled};
 use std::time::Duration;
 
 /// How many jobs each worker holds when it is killed. All of them have one name, `pod-0`.
@@ -98,4 +98,43 @@ async fn twenty_orphans_restart_within_sixty_seconds_at_the_default_lease() {
     print("killed in the body, default lease", &waits);
     assert!(waits.iter().all(|wait| *wait <= 60.0), "{waits:?}");
     assert_eq!(scene.tally().await, Tally::all_well(HELD));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_killed_in_its_drain_has_returned_what_had_not_begun_and_the_rest_is_rescued() {
+    let scene = Scene::new(role!("worker", worker::main)).await;
+    let mut victim = scene.worker().lease(3_000).set("CONCURRENCY", 4).set("PREFETCH", 46).start();
+    let jobs = scene.enqueue::<work>((0..50).map(|n| Task { n, act: Act::Hold })).await;
+    scene.wait_for("start", &victim, 4).await;
+    scene.wait_until(PATIENCE, "SELECT count(*) FROM jobs.running", 50).await;
+    victim.terminate();
+    scene.wait_until(PATIENCE, "SELECT count(*) FROM jobs.ready", 46).await;
+    victim.kill();
+    let killed_at = scene.now().await;
+
+    let rescuer = scene.worker().lease(3_000).set("CONCURRENCY", 50).start();
+    rescuer.open_gate();
+    scene.wait_for_all(PATIENCE).await;
+    assert_eq!(scene.waits(&jobs, killed_at).await.len(), 50);
+    assert_eq!(scene.tally().await, Tally::all_well(50));
+    let crashed = "SELECT count(*) FROM jobs.history WHERE crashes = 1";
+    assert_eq!(scene.count(crashed).await, 4, "only what had begun was taken down");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_was_cancelled_while_its_worker_could_not_hear_is_not_started_again_after_the_worker_died() {
+    let scene = Scene::new(role!("worker", worker::main)).await;
+    let mut victim = scene.worker().lease(2_000).start();
+    let jobs = scene.enqueue::<work>((0..2).map(|n| Task { n, act: Act::Hold })).await;
+    scene.wait_for("start", &victim, 2).await;
+    victim.stop();
+    assert_eq!(scene.jobs.cancel(jobs[0]).await.expect("it is stored"), Cancelled::Asked);
+    victim.kill();
+
+    let rescuer = scene.worker().lease(2_000).start();
+    rescuer.open_gate();
+    scene.wait_for_all(PATIENCE).await;
+    assert_eq!(scene.tally().await, Tally { other: 1, ..Tally::all_well(1) });
+    assert_eq!(scene.jobs.find(jobs[0]).await.expect("it is kept").state, State::Cancelled);
+    assert_eq!(scene.logged("start", Some(rescuer.id())).await, 1);
 }
