@@ -102,6 +102,12 @@ enum Renewing {
     Failed(Error),
 }
 
+/// How long until the next renewal is due: a beat after the last one that succeeded, whatever failed since.
+fn until_due(lease: Lease, deadline: Instant) -> Duration {
+    let renewed = deadline.checked_sub(lease.duration.saturating_sub(margin(lease)));
+    renewed.map_or(Duration::ZERO, |renewed| (renewed + lease.beat).saturating_duration_since(Instant::now()))
+}
+
 /// Opens a session and renews by it, beat after beat. Each renewal moves the deadline.
 async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Instant) -> Renewing {
     const LATE: &str = "it could not be renewed in time";
@@ -115,19 +121,21 @@ async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Inst
         Ok(None) => return Renewing::Gone,
         Err(_) => return Renewing::Lost(LATE),
     };
+    // No renewal may take so long that there is no time for another one on a new session.
+    let patience = (lease.beat / 2).max(AGAIN);
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Renewing::Lost(LATE);
         }
-        sleep(lease.beat.min(left)).await;
+        sleep(until_due(lease, *deadline).min(left)).await;
         // A process that was stopped wakes here: what has lapsed meanwhile is not renewed.
         let asked = Instant::now();
         let left = deadline.saturating_duration_since(asked);
         if left.is_zero() {
             return Renewing::Lost(LATE);
         }
-        match timeout(left.min(lease.beat.max(AGAIN)), session.renew()).await {
+        match timeout(left.min(patience), session.renew()).await {
             Ok(Ok(renewed)) => {
                 *deadline = asked + lease.duration.saturating_sub(margin(lease));
                 let Some(life) = life.upgrade() else { return Renewing::Gone };
@@ -140,7 +148,7 @@ async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Inst
             }
             Ok(Err(error)) => return Renewing::Failed(error),
             Err(_) => {
-                let text = "the store did not answer a renewal within a beat";
+                let text = "the store did not answer a renewal within half a beat";
                 return Renewing::Failed(Error::new(code::STORE_UNAVAILABLE, text));
             }
         }

@@ -2,7 +2,7 @@
 
 use super::sql;
 use crate::{
-    jobs_of_tests::{Runs, note},
+    jobs_of_tests::{Gate, Runs, all_completed, note},
     support::{Db, eventually_within, pool},
 };
 use jobs::{Jobs, Registry, driver::pg::Pg, prelude::*};
@@ -26,6 +26,40 @@ async fn busy(ctx: &Ctx, number: u64) -> Result<(), Failure> {
     tx.commit().await?;
     ctx.progress(3, 3, "done");
     Ok(())
+}
+
+/// Waits for the gate, then returns 1 MiB that does not compress.
+#[job(queue = "large", tenant = none, retry(max_attempts = 2, backoff = fixed("1s")))]
+async fn large(ctx: &Ctx, number: u64) -> Result<String, Failure> {
+    ctx.state::<Runs>()?.add(number);
+    let mut random = number + 1;
+    let text = std::iter::repeat_with(|| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'0' + (random >> 58) as u8 % 75)
+    });
+    let text = text.filter(|character| !matches!(character, '\\')).take((1 << 20) - 2).collect();
+    let _ = ctx.state::<Gate>()?.0.acquire().await;
+    Ok(text)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_outputs_of_1_mib_land_at_once() {
+    const JOBS: u64 = 100;
+    let db = Db::new();
+    let driver = Pg::new(db.pool(2).await).unwrap();
+    let jobs = Jobs::new(Arc::new(driver), Registry::builder().job::<large>().build().unwrap());
+    let (runs, gate) = (Runs::default(), Gate::closed());
+    let worker =
+        jobs.worker().state(runs.clone()).state(gate.clone()).queue("large", JOBS as u32).start().await.unwrap();
+    let ids: Vec<_> = jobs.enqueue_many::<large>(0..JOBS).await.unwrap().iter().map(Enqueued::id).collect();
+    let all = async || (runs.count() as u64 == JOBS).then_some(());
+    eventually_within(Duration::from_secs(40), "all of them run", all).await;
+    gate.open();
+    let opened = Instant::now();
+    all_completed(&jobs, &ids, Duration::from_secs(40)).await;
+    println!("{JOBS} outputs of 1 MiB, returned at once, landed within {:?}", opened.elapsed());
+    assert_eq!(runs.again(), 0);
+    worker.drain().await;
 }
 
 /// The connections of a process with one worker: the pool, the driver's own, the lease, the listener.
@@ -63,7 +97,7 @@ async fn a_pool_of_2_serves_64_jobs_at_a_time() {
     })
     .await;
     let took = began.elapsed();
-    crate::jobs_of_tests::all_completed(&jobs, &ids, Duration::from_secs(20)).await;
+    all_completed(&jobs, &ids, Duration::from_secs(20)).await;
     worker.drain().await;
     done.store(true, Ordering::Relaxed);
     watch.await.unwrap();

@@ -43,7 +43,7 @@ use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 use own::Own;
 use schema::{Schema, Statements};
-use session::{ANSWER, bounded};
+use session::ANSWER;
 use sqlx::PgPool;
 use std::{
     any::Any,
@@ -141,7 +141,7 @@ impl Driver for Pg {
     }
 
     fn start_worker(&self, worker: NewWorker) -> BoxFuture<'_, Result<WorkerId, Error>> {
-        Box::pin(bounded(ANSWER, worker::start(self, worker)))
+        Box::pin(self.bounded(ANSWER, worker::start(self, worker)))
     }
 
     fn lease_session(&self, worker: WorkerId) -> BoxFuture<'_, Result<Box<dyn LeaseSession>, Error>> {
@@ -149,7 +149,7 @@ impl Driver for Pg {
     }
 
     fn stop_worker(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(bounded(ANSWER, worker::stop(self, worker)))
+        Box::pin(self.bounded(ANSWER, worker::stop(self, worker)))
     }
 
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
@@ -165,7 +165,7 @@ impl Driver for Pg {
     }
 
     fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>> {
-        Box::pin(bounded(ANSWER, commit::commit(self, worker, writes)))
+        Box::pin(commit::commit(self, worker, writes))
     }
 
     fn promote(&self, limit: u32) -> BoxFuture<'_, Result<Promoted, Error>> {
@@ -173,11 +173,11 @@ impl Driver for Pg {
     }
 
     fn rescue(&self) -> BoxFuture<'_, Result<Rescued, Error>> {
-        Box::pin(bounded(ANSWER, rescue::rescue(self)))
+        Box::pin(self.bounded(ANSWER, rescue::rescue(self)))
     }
 
     fn purge(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
-        Box::pin(bounded(4 * ANSWER, purge::purge(self, limit)))
+        Box::pin(self.bounded(4 * ANSWER, purge::purge(self, limit)))
     }
 
     fn hints(&self, worker: WorkerId, queues: Vec<String>) -> BoxFuture<'_, Result<Box<dyn Hints>, Error>> {

@@ -6,7 +6,7 @@
 
 use sqlx::{Connection, Error, PgConnection, postgres::PgConnectOptions};
 use std::{
-    io,
+    fmt, io,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -23,7 +23,6 @@ const CONNECT: Duration = Duration::from_secs(5);
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
 
 /// A bounded set of connections.
-#[derive(Debug)]
 pub(super) struct Own {
     options: PgConnectOptions,
     /// What is sent on each new connection.
@@ -32,7 +31,6 @@ pub(super) struct Own {
     idle: Mutex<Vec<Idle>>,
 }
 
-#[derive(Debug)]
 struct Idle {
     connection: PgConnection,
     opened: Instant,
@@ -80,6 +78,13 @@ impl Lent<'_> {
         if opened.elapsed() < LIFETIME {
             own.lock().push(Idle { connection, opened });
         }
+    }
+}
+
+/// Without the connect options, which hold the password.
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} places, {} idle", self.places.available_permits(), self.lock().len())
     }
 }
 

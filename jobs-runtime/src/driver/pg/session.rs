@@ -10,7 +10,7 @@ use super::{
     Pg, fault,
     own::{Lent, Own, timed_out},
 };
-use crate::error::{Error, code};
+use crate::error::Error;
 use futures_util::{
     StreamExt, TryStreamExt,
     future::BoxFuture,
@@ -237,12 +237,19 @@ impl Pg {
     {
         sqlx::query_scalar(sql.clone()).persistent(!self.is_pooled())
     }
-}
 
-/// Ends a call of several statements that is not answered in time.
-pub(super) async fn bounded<T>(limit: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    timeout(limit, call).await.unwrap_or_else(|_| {
-        let detail = format!("the database did not answer within {} s", limit.as_secs());
-        Err(Error::new(code::STORE_UNAVAILABLE, detail))
-    })
+    /// Ends a call of several statements that is not answered in time.
+    pub(super) async fn bounded<T>(
+        &self,
+        limit: Duration,
+        call: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        timeout(limit, call).await.unwrap_or_else(|_| Err(fault::store("answer a worker")(self.timed_out())))
+    }
+
+    /// What a call of several statements comes to that was not answered in time.
+    pub(super) fn timed_out(&self) -> SqlxError {
+        self.own_connections().forget_idle();
+        timed_out()
+    }
 }

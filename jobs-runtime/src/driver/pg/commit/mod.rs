@@ -4,13 +4,14 @@
 mod apply;
 mod rounds;
 
-use super::{Pg, fault};
+use super::{Pg, fault, session::ANSWER};
 use crate::{
     driver::{WorkerId, Write, Written},
     error::Error,
 };
 use rounds::Round;
 use std::collections::HashMap;
+use tokio::time::timeout;
 
 /// What became of the items of a batch, by place.
 type Answers = HashMap<usize, Written>;
@@ -27,7 +28,8 @@ pub(super) async fn commit(pg: &Pg, worker: WorkerId, writes: &[Write]) -> Resul
 async fn land(pg: &Pg, worker: WorkerId, round: Round<'_>, answers: &mut Answers) -> Result<(), Error> {
     let mut pending = vec![round];
     while let Some(round) = pending.pop() {
-        match apply::apply(pg, worker, &round).await {
+        let applied = timeout(ANSWER, apply::apply(pg, worker, &round)).await;
+        match applied.unwrap_or_else(|_| Err(pg.timed_out())) {
             Ok(landed) => answers.extend(landed),
             Err(error) if fault::is_of_item(&error) => match round.halve() {
                 Ok((first, second)) => pending.extend([second, first]),

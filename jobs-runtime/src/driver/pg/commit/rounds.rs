@@ -2,9 +2,14 @@
 
 use crate::{
     driver::{Change, Fence, Finish, Progress, Reschedule, Write},
+    failure::RecordedFailure,
     id::JobId,
 };
 use std::collections::HashSet;
+
+/// How many bytes of text a round carries, unless a single write is larger: far less than a statement can write within
+/// its time limit.
+const MAX_BYTES: usize = 8 << 20;
 
 /// One kind of change with the place of each item in the batch.
 pub(super) type Items<'w, C> = Vec<(usize, Fence, &'w C)>;
@@ -26,10 +31,28 @@ pub(super) fn split(writes: &[Write]) -> Vec<Round<'_>> {
         let mut round = Round::default();
         let mut reported = HashSet::new();
         let mut ended = HashSet::with_capacity(rest.len());
-        rest.retain(|(place, write)| !round.admit(*place, write, &mut reported, &mut ended));
+        let mut bytes = 0;
+        rest.retain(|(place, write)| {
+            bytes += size(write);
+            let is_full = bytes > MAX_BYTES && round.len() > 0;
+            is_full || !round.admit(*place, write, &mut reported, &mut ended)
+        });
         rounds.push(round);
     }
     rounds
+}
+
+fn size(write: &Write) -> usize {
+    let text = |failure: &Option<RecordedFailure>| failure.as_ref().map_or(0, |failure| failure.operator.len());
+    match &write.change {
+        Change::Progress(progress) => progress.message.len(),
+        Change::Reschedule(reschedule) => text(&reschedule.failure),
+        Change::Finish(finish) => {
+            let output = finish.output.as_ref().map_or(0, |output| output.as_str().len());
+            let follow_up = finish.follow_up.as_ref().map_or(0, |job| job.payload.as_str().len());
+            output + follow_up + text(&finish.failure)
+        }
+    }
 }
 
 impl<'w> Round<'w> {
