@@ -1,7 +1,7 @@
 //! Looks after the store while a worker lives: promotes what is due, rescues what dead workers held, purges what is
 //! over. Upstream: `worker`. Downstream: `driver`.
 //!
-//! One read, the [`lookout`], says whether any of it is needed, so that an idle worker costs little.
+//! One read, the [`lookout()`], says whether any of it is needed, so that an idle worker costs little.
 
 mod alarm;
 mod lookout;
