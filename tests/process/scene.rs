@@ -131,6 +131,11 @@ impl Scene {
         .expect("the log is read")
     }
 
+    /// Every row about a job, with the transaction that wrote it: any write shows.
+    pub(crate) async fn rows(&self) -> Vec<String> {
+        sqlx::query_scalar(ROWS).fetch_all(&self.pool).await.expect("the rows are read")
+    }
+
     /// The database's clock.
     pub(crate) async fn now(&self) -> DateTime<Utc> {
         self.jobs.driver().now().await.expect("the store tells its time")
@@ -156,6 +161,14 @@ impl Tally {
         Self { completed, dead: 0, other: 0, twice: 0, retried: 0 }
     }
 }
+
+const ROWS: &str = "
+    SELECT r::text || r.xmin::text FROM jobs.history AS r
+    UNION ALL SELECT r::text || r.xmin::text FROM jobs.dead AS r
+    UNION ALL SELECT r::text || r.xmin::text FROM jobs.ready AS r
+    UNION ALL SELECT r::text || r.xmin::text FROM jobs.waiting AS r
+    UNION ALL SELECT r::text || r.xmin::text FROM jobs.running AS r
+    ORDER BY 1";
 
 const TALLY: &str = "
     WITH ended AS (

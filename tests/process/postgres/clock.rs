@@ -67,6 +67,32 @@ async fn jobs_of_clients_whose_clocks_are_an_hour_off_run_at_once_and_in_turn() 
     assert_eq!(timely, 5, "every stored time is the store's");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_whose_clock_is_an_hour_behind_the_stores_writes_nothing_once_its_lease_is_over() {
+    let scene = Scene::new(role!("worker", worker::main)).await;
+    // It learns of its lease's end by a renewal, every 10 s. By its own clock most of the lease is left.
+    let worker = |name: &str| scene.worker().lease(30_000).set("BEATS", 3).set("CONCURRENCY", 20).set("NAME", name);
+    let behind = worker("behind").start();
+    let acts = [Act::Hold, Act::HoldThenFail, Act::Report];
+    scene.enqueue::<work>((0..12).map(|n| Task { n, act: acts[n as usize % 3] })).await;
+    scene.wait_for("start", &behind, 12).await;
+    sqlx::query("UPDATE jobs.workers SET lease_until = lease_until - interval '1 hour'")
+        .execute(&scene.pool)
+        .await
+        .expect("the store's clock is an hour ahead");
+
+    let other = worker("other").start();
+    scene.wait_for("start", &other, 12).await;
+    let before = scene.rows().await;
+    behind.open_gate();
+    scene.wait_until(PATIENCE, "SELECT count(*) FROM jobs.workers WHERE name = 'behind'", 1).await;
+    assert!(scene.count("SELECT max(id) FROM jobs.workers").await > other.incarnation, "it began anew");
+    assert_eq!(scene.rows().await, before, "what it wrote on its old lease changed no row");
+    other.open_gate();
+    scene.wait_for_all(PATIENCE).await;
+    assert_eq!(scene.tally().await, Tally::all_well(12));
+}
+
 /// Where the runtime may read a wall clock, and why it decides nothing there.
 const READERS: [(&str, &str); 5] = [
     ("clock.rs", "the clock of the memory driver, which is a store, and of tests"),

@@ -11,7 +11,10 @@ use crate::{
     worker,
 };
 use jobs::JobId;
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicI32, Ordering},
+    time::{Duration, Instant},
+};
 
 /// How much of what.
 struct Form {
@@ -36,10 +39,10 @@ async fn killed_workers_and_a_crashing_database_lose_no_acknowledged_job() {
     let scene = Scene::on(cluster.database(), role).await;
     let seed = uuid::Uuid::now_v7().as_u128() as u64;
 
-    let begun = Instant::now();
+    let (begun, allowed) = (Instant::now(), AtomicI32::new(0));
     let mut faults =
         Faults { scene: &scene, cluster: &cluster, random: Random(seed), away: Duration::ZERO, at_points: 0 };
-    let (load, fleet) = tokio::join!(load::enqueue(&scene.jobs, form.jobs), faults.run(&form));
+    let (load, fleet) = tokio::join!(load::enqueue(&scene.jobs, form.jobs, &allowed), faults.run(&form, &allowed));
     let (took, ended) = (begun.elapsed(), Instant::now());
     eventually_within(SETTLED, "no job is live", async || {
         let live: Option<i64> = sqlx::query_scalar(LIVE).fetch_one(&scene.pool).await.ok();
@@ -90,11 +93,13 @@ impl Faults<'_> {
         self.scene.worker().lease(2_000).set("PREFETCH", 5)
     }
 
-    /// Kills, one after another, and stops the database in between. Gives the workers that are left.
-    async fn run(&mut self, form: &Form) -> Vec<Worker> {
+    /// Kills, one after another, and stops the database in between; each kill has its share of the load. Gives the
+    /// workers that are left.
+    async fn run(&mut self, form: &Form, allowed: &AtomicI32) -> Vec<Worker> {
         let mut fleet: Vec<Worker> = (0..FLEET).map(|_| self.worker().spawn()).collect();
         let between_stops = form.kills / form.stops;
         for kill in 0..form.kills {
+            allowed.store(form.jobs * (kill as i32 + 1) / form.kills as i32, Ordering::Relaxed);
             self.pause(800).await;
             match POINTS[kill as usize % POINTS.len()] {
                 None => {

@@ -10,7 +10,7 @@ use std::{
 
 /// How many enqueue at once, and how long each takes its time for a job.
 const CALLERS: usize = 4;
-const PACE: Duration = Duration::from_millis(28);
+const PACE: Duration = Duration::from_millis(15);
 
 /// What became of the enqueues.
 #[derive(Default)]
@@ -31,10 +31,10 @@ fn task(n: i32) -> Task {
     Task { n, act }
 }
 
-/// Enqueues so many, singly and in batches.
-pub(super) async fn enqueue(jobs: &Jobs, count: i32) -> Load {
+/// Enqueues so many, singly and in batches, as the faults go on: `allowed` says how many by now.
+pub(super) async fn enqueue(jobs: &Jobs, count: i32, allowed: &AtomicI32) -> Load {
     let next = AtomicI32::new(0);
-    let loads = join_all((0..CALLERS).map(|_| call(jobs, count, &next))).await;
+    let loads = join_all((0..CALLERS).map(|_| call(jobs, count, &next, allowed))).await;
     loads.into_iter().fold(Load::default(), |mut all, load| {
         all.acknowledged.extend(load.acknowledged);
         all.refused += load.refused;
@@ -42,7 +42,7 @@ pub(super) async fn enqueue(jobs: &Jobs, count: i32) -> Load {
     })
 }
 
-async fn call(jobs: &Jobs, count: i32, next: &AtomicI32) -> Load {
+async fn call(jobs: &Jobs, count: i32, next: &AtomicI32, allowed: &AtomicI32) -> Load {
     let mut load = Load::default();
     for call in 0.. {
         let size = if call % 10 == 0 { 16 } else { 1 };
@@ -50,6 +50,9 @@ async fn call(jobs: &Jobs, count: i32, next: &AtomicI32) -> Load {
         let tasks = first..(first + size).min(count);
         if tasks.is_empty() {
             break;
+        }
+        while first >= allowed.load(Ordering::Relaxed) {
+            tokio::time::sleep(PACE).await;
         }
         loop {
             let answers = match size {
