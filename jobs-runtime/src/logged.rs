@@ -22,6 +22,7 @@ events! {
     CLAIM_FAILED = "jobs.claim.failed", "A claim failed and is tried again.";
     CLAIM_RECONCILED = "jobs.claim.reconciled", "Jobs whose claim's answer was lost went back.";
     CLAIM_ISOLATED = "jobs.claim.isolated", "A job on its last life went back, since another one runs here.";
+    ROW_UNREADABLE = "jobs.row.unreadable", "A stored value or row could not be read and was left out.";
     COMMIT_FAILED = "jobs.commit.failed", "A flush failed and is tried again.";
     COMMIT_REFUSED = "jobs.commit.refused", "The store refused one write.";
     ATTEMPT_STARTED = "jobs.attempt.started", "A body began.";

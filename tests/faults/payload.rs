@@ -209,9 +209,10 @@ pub(crate) async fn hostile_error_texts_are_recorded_on_one_line_and_the_job_is_
     }
 }
 
-/// Returns what cannot be stored.
+/// Reports and returns what cannot be stored.
 #[job(queue = "outputs", tenant = none, retry(max_attempts = 3, backoff = fixed("10ms")))]
-async fn outputs(_: &Ctx, number: u64) -> Result<Value, Failure> {
+async fn outputs(ctx: &Ctx, number: u64) -> Result<Value, Failure> {
+    ctx.progress(1, 2, "a\0b\u{1b}[2J");
     Ok(match number {
         0 => json!({ "text": "a\0b" }),
         1 => json!({ "a\0b": 1 }),

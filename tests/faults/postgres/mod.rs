@@ -3,9 +3,11 @@
 mod canary;
 mod commits;
 mod connections;
+mod cuts;
 mod listen;
 mod outage;
 mod pooler;
+mod rows;
 mod tenants;
 mod trigger;
 mod unique;

@@ -146,14 +146,14 @@ async fn sockets_that_went_silent_for_good_are_replaced() {
 async fn a_lease_whose_connection_went_silent_is_kept_on_another_one() {
     let db = Db::new();
     let proxy = Proxy::before(db.url());
-    let lease = Lease { duration: Duration::from_secs(12), beat: Duration::from_secs(4) };
+    let lease = Lease { duration: Duration::from_secs(9), beat: Duration::from_secs(3) };
     let rig = rig(Pg::new(pool(proxy.url(), 4).await).unwrap(), lease).await;
     let ids = rig.fill(8).await;
     let before = rig.worker.id();
     proxy.fail_named("jobs:lease", Fault::BlackHole);
     let silent = Instant::now();
     // Until the lease would have lapsed, and once more.
-    while silent.elapsed() < Duration::from_secs(25) {
+    while silent.elapsed() < Duration::from_secs(18) {
         let workers = rig.jobs.workers().await.expect("workers are listed");
         assert_eq!(workers.iter().map(|worker| worker.id).collect::<Vec<_>>(), [before.0], "the lease is kept");
         tokio::time::sleep(Duration::from_millis(250)).await;

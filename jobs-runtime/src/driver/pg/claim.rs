@@ -5,6 +5,7 @@ use crate::{
     driver::{Claim, Claimed, Fence, KnownKind, Overrides, Token},
     error::{Error, code},
     id::JobId,
+    logged,
 };
 use sqlx::{postgres::PgRow, types::Json};
 use std::collections::BTreeMap;
@@ -29,7 +30,11 @@ pub(super) async fn claim(pg: &Pg, claim: Claim) -> Result<Vec<Claimed>, Error> 
     }
     let mut claimed = Vec::with_capacity(rows.len());
     for row in &rows {
-        claimed.extend(read(row)?);
+        match read(row) {
+            Ok(job) => claimed.extend(job),
+            // One row that somebody tampered with must not keep all others from running.
+            Err(error) => tracing::error!(event = logged::ROW_UNREADABLE, %error, "a claimed job cannot be run"),
+        }
     }
     claimed.sort_by_key(|job| (job.priority, job.ready_at, job.fence.job));
     Ok(claimed)
@@ -74,7 +79,7 @@ fn read(row: &PgRow) -> Result<Option<Claimed>, Error> {
         priority: columns.next()?,
         crashes: columns.next_as::<i16, _>()?,
         payload: columns.json()?,
-        overrides: columns.decode_or_null::<Overrides>()?.unwrap_or_default(),
+        overrides: columns.decode_if_readable::<Overrides>()?.unwrap_or_default(),
         metadata: columns.json_or_null()?,
         trace: columns.next()?,
         enqueued_by: columns.next()?,

@@ -91,7 +91,7 @@ fn record(row: &PgRow) -> Result<JobRecord, Error> {
         payload: columns.json()?,
         output: columns.json_or_null()?,
         failure: columns.failure()?,
-        progress: columns.decode_or_null()?,
+        progress: columns.decode_if_readable()?,
         metadata: columns.json_or_null()?,
         trace: columns.next()?,
         enqueued_by: columns.next()?,

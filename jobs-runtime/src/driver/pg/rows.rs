@@ -4,6 +4,7 @@ use crate::{
     error::{Error, code},
     failure::{RecordedFailure, Stop},
     json::JsonText,
+    logged,
     state::State,
 };
 use serde::de::DeserializeOwned;
@@ -57,11 +58,16 @@ impl<'r> Columns<'r> {
         serde_json::from_str(self.next::<&str>()?).map_err(|error| unreadable(at, error))
     }
 
-    /// The next column, JSON text of a type of ours, or NULL.
-    pub(super) fn decode_or_null<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
+    /// The next column, JSON text of a type of ours. NULL is nothing, and so is what another release has written and
+    /// this one cannot read: it must not stand in the way of the rest of the row, nor of other rows.
+    pub(super) fn decode_if_readable<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
         let at = self.at;
-        let text = self.next::<Option<&str>>()?;
-        text.map(serde_json::from_str).transpose().map_err(|error| unreadable(at, error))
+        let decoded = self.next::<Option<&str>>()?.map(serde_json::from_str).transpose();
+        Ok(decoded.unwrap_or_else(|error| {
+            let error = unreadable(at, error);
+            tracing::warn!(event = logged::ROW_UNREADABLE, %error, "a value is left out");
+            None
+        }))
     }
 
     /// The next column, a state.
@@ -83,8 +89,7 @@ impl<'r> Columns<'r> {
         let code: Option<String> = self.next()?;
         let operator: Option<String> = self.next()?;
         let caller_fix = self.next()?;
-        let at = self.at;
-        let stop = self.next::<Option<&str>>()?.map(parse_stop).transpose().map_err(|error| unreadable(at, error))?;
+        let stop = self.next::<Option<&str>>()?.and_then(|text| parse_stop(text).ok());
         Ok(code.map(|code| RecordedFailure { code, operator: operator.unwrap_or_default(), caller_fix, stop }))
     }
 }
