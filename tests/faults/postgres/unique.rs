@@ -124,3 +124,25 @@ async fn a_delivery_that_comes_twice_from_two_processes_runs_once() {
         assert_eq!(other.enqueue::<once>(input(3)).await.unwrap().id(), first.id(), "and a later one");
     }
 }
+
+#[tokio::test]
+async fn a_caller_whose_snapshot_is_too_old_to_see_the_holder_is_told_to_try_again() {
+    let db = Db::new();
+    let pool = db.pool(4).await;
+    let jobs = knowing::<once>(&Arc::new(Pg::new(pool.clone()).unwrap()));
+    for level in ["REPEATABLE READ", "SERIALIZABLE"] {
+        let key = level.len() as u64;
+        let begin = || sqlx::AssertSqlSafe(format!("BEGIN ISOLATION LEVEL {level}"));
+        let mut tx = pool.begin_with(begin()).await.unwrap();
+        sqlx::query("SELECT count(*) FROM jobs.ready").execute(&mut *tx).await.unwrap();
+        let holder = jobs.enqueue::<once>(Keyed { key, caller: 1 }).await.unwrap().id();
+        let refusal = jobs.enqueue::<once>(Keyed { key, caller: 2 }).in_tx(&mut tx).await.expect_err("a conflict");
+        assert!(refusal.detail().contains("snapshot"), "{level}: {refusal}");
+        assert_eq!(refusal.fix(), "roll the transaction back and run it again");
+        tx.rollback().await.unwrap();
+        let mut tx = pool.begin_with(begin()).await.unwrap();
+        let again = jobs.enqueue::<once>(Keyed { key, caller: 2 }).in_tx(&mut tx).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(again.id(), holder, "{level}: the second try sees it");
+    }
+}

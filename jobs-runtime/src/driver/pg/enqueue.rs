@@ -191,7 +191,10 @@ impl Refusal {
     fn in_callers_transaction(self) -> Error {
         match self {
             Self::Sql(error) if fault::is_conflict(&error) => {
-                let detail = "the transaction and a concurrent one wait for each other's unique keys";
+                let detail = match fault::sql_state(&error).as_deref() {
+                    Some("40P01") => "the transaction and a concurrent one wait for each other's unique keys",
+                    _ => "the transaction's snapshot is older than a concurrent change of its unique key",
+                };
                 Error::new(code::STORE_FAILED, detail)
                     .with_fix("roll the transaction back and run it again")
                     .with_source(error)
