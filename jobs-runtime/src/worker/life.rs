@@ -29,8 +29,9 @@ use std::{
 use tokio::runtime::Handle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How long a job waits that was handed back because another one on its last life runs here.
-const ISOLATED: Duration = Duration::from_secs(1);
+/// How long a job on its last life waits that was handed back because another one is here: as long again as that one
+/// has been here, within these bounds. Each time that it is claimed, it is in danger for a moment.
+const ISOLATED: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 /// How long a job waits whose kind this worker does not know after all.
 const UNKNOWN: Duration = Duration::from_secs(30);
 
@@ -115,9 +116,9 @@ impl Life {
                 Admitted::Yes => {}
                 Admitted::Alone(claimed) => alone = Some((claimed, def.spec.keep)),
                 Admitted::Closed(claimed) => self.hand_back(claimed.fence, Duration::ZERO, def.spec.keep),
-                Admitted::Isolated(claimed) => {
+                Admitted::Isolated(claimed, since) => {
                     tracing::info!(event = logged::CLAIM_ISOLATED, id = %claimed.fence.job, "handed back for a while");
-                    let returned = self.returned(claimed.fence, ISOLATED, def.spec.keep);
+                    let returned = self.returned(claimed.fence, since.clamp(ISOLATED.0, ISOLATED.1), def.spec.keep);
                     self.spawn(self.isolating.track_future(returned));
                 }
             }

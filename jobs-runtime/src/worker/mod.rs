@@ -161,6 +161,9 @@ impl Worker {
     }
 
     /// Runs until SIGTERM or SIGINT (Ctrl-C where there are no signals), then drains. A second signal ends the grace.
+    ///
+    /// A body that blocks its thread for good keeps its runtime from ending, and so a `#[tokio::main]` too. Where there
+    /// may be such bodies, leave by `std::process::exit` or `Runtime::shutdown_background`.
     pub async fn run_until_signal(self) {
         let mut signals = signal::Signals::new();
         tokio::select! {

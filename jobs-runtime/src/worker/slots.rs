@@ -5,8 +5,9 @@ use crate::{driver::Claimed, id::JobId};
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 /// How many jobs one claim asks for at most, over all queues.
 const CLAIM: u32 = 2_000;
@@ -26,7 +27,8 @@ struct Inner {
     closed: bool,
     queues: Vec<Queue>,
     by_name: HashMap<String, usize>,
-    last_life: Option<JobId>,
+    /// The job on its last life, and since when it is here.
+    last_life: Option<(JobId, Instant)>,
 }
 
 struct Queue {
@@ -54,8 +56,8 @@ pub(super) enum Admitted {
     Alone(Box<Claimed>),
     /// The worker drains, or does not serve the queue.
     Closed(Box<Claimed>),
-    /// Another job on its last life runs here.
-    Isolated(Box<Claimed>),
+    /// Another job on its last life is here, for so long.
+    Isolated(Box<Claimed>, Duration),
 }
 
 impl Slots {
@@ -157,10 +159,10 @@ impl Slots {
         if inner.closed {
             return Admitted::Closed(Box::new(claimed));
         }
-        if inner.last_life.is_some() {
-            return Admitted::Isolated(Box::new(claimed));
+        if let Some((_, since)) = inner.last_life {
+            return Admitted::Isolated(Box::new(claimed), since.elapsed());
         }
-        inner.last_life = Some(claimed.fence.job);
+        inner.last_life = Some((claimed.fence.job, Instant::now()));
         Admitted::Alone(Box::new(claimed))
     }
 
@@ -169,7 +171,7 @@ impl Slots {
         let mut inner = self.lock();
         let index = inner.by_name.get(&claimed.queue).copied();
         let Some(index) = index.filter(|_| !inner.closed) else {
-            inner.last_life.take_if(|job| *job == claimed.fence.job);
+            inner.last_life.take_if(|(job, _)| *job == claimed.fence.job);
             return Some(Box::new(claimed));
         };
         inner.queues[index].buffer.push_back(claimed);
@@ -198,9 +200,7 @@ impl Slots {
     pub(super) fn release(&self, index: usize, job: JobId) {
         let mut inner = self.lock();
         inner.queues[index].running -= 1;
-        if inner.last_life == Some(job) {
-            inner.last_life = None;
-        }
+        inner.last_life.take_if(|(last, _)| *last == job);
         drop(inner);
         self.startable.notify_one();
         self.claimable.notify_one();
@@ -213,8 +213,8 @@ impl Slots {
             let at = queue.buffer.iter().position(|claimed| claimed.fence.job == job)?;
             queue.buffer.remove(at)
         });
-        if withdrawn.is_some() && inner.last_life == Some(job) {
-            inner.last_life = None;
+        if withdrawn.is_some() {
+            inner.last_life.take_if(|(last, _)| *last == job);
         }
         withdrawn
     }
