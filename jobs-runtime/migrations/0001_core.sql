@@ -280,7 +280,14 @@ BEGIN
         ON CONFLICT (key) DO NOTHING;
         -- One statement reads all holders and decides by them: a holder that is gone a moment later counts as found.
         holders := ARRAY(
-            SELECT (SELECT u.job_id FROM {schema}.unique_keys AS u WHERE u.key = i.key)
+            SELECT (
+                -- A transaction with one snapshot also sees a row that has gone since: what it holds itself comes first.
+                SELECT u.job_id
+                FROM {schema}.unique_keys AS u
+                WHERE u.key = i.key
+                ORDER BY u.job_id = ANY (jobs) DESC, u.xmax = '0'::xid DESC
+                LIMIT 1
+            )
             FROM unnest(keys) WITH ORDINALITY AS i (key, place)
             ORDER BY i.place
         );

@@ -1,7 +1,12 @@
 //! Writes new jobs: one statement for one or many, with or without unique keys, in the caller's transaction or not.
 //! Upstream: `enqueue`. Downstream: `columns`.
 
-use super::{Pg, fault, new_jobs::NewJobs, own::timed_out, rows::Columns};
+use super::{
+    Pg, fault,
+    new_jobs::{Keys, NewJobs},
+    own::timed_out,
+    rows::Columns,
+};
 use crate::{
     driver::{Enqueued, NewJob, Start, Tx},
     error::{Error, code},
@@ -73,6 +78,9 @@ async fn apart(pg: &Pg, jobs: &[NewJob]) -> Result<Vec<Enqueued>, Refusal> {
 
 /// Writes jobs within a transaction that is open already.
 pub(super) async fn all(pg: &Pg, connection: &mut PgConnection, jobs: &[NewJob]) -> Result<Vec<Enqueued>, Refusal> {
+    if chunk_len(jobs) < jobs.len() {
+        reserve_keys(pg, connection, jobs).await?;
+    }
     let mut answers = Vec::with_capacity(jobs.len());
     while answers.len() < jobs.len() {
         let rest = &jobs[answers.len()..];
@@ -80,6 +88,15 @@ pub(super) async fn all(pg: &Pg, connection: &mut PgConnection, jobs: &[NewJob])
         answers.extend(one(pg, connection, chunk, answers.len()).await?);
     }
     Ok(answers)
+}
+
+/// Takes the unique keys of a batch of several statements before the first of them, in one order over the whole batch.
+async fn reserve_keys(pg: &Pg, connection: &mut PgConnection, jobs: &[NewJob]) -> Result<(), Refusal> {
+    let keys = Keys::of(jobs.iter());
+    if !keys.is_empty() {
+        keys.bind(pg.query(&pg.sql.reserve_keys)).execute(connection).await?;
+    }
+    Ok(())
 }
 
 /// How many of the jobs the next statement carries: at least one, whatever its size.

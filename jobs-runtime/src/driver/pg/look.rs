@@ -1,6 +1,6 @@
 //! Looks whether anything is to do, and what a worker holds. Upstream: `worker`. Downstream: `rows`.
 
-use super::{Pg, fault, promote::wait, rows::Columns};
+use super::{Pg, fault, rows::Columns, times::wait};
 use crate::{
     driver::{Fence, Outlook, Token, WorkerId},
     error::Error,

@@ -24,6 +24,7 @@ mod rescue;
 mod rows;
 mod schema;
 mod session;
+mod times;
 mod tokens;
 mod tx;
 mod worker;

@@ -1,5 +1,6 @@
 //! The columns of a batch of new jobs, one array each. Upstream: `enqueue`. Downstream: nothing.
 
+use super::times::seconds;
 use crate::{
     driver::{NewJob, Overrides, Start},
     error::{Error, code},
@@ -52,7 +53,7 @@ impl<'a> NewJobs<'a> {
         })?;
         let (start_at, start_after) = match job.start {
             Start::Now => (None, Some(0.0)),
-            Start::After(delay) => (None, Some(delay.as_secs_f64())),
+            Start::After(delay) => (None, Some(seconds(delay))),
             Start::At(time) => (Some(time), None),
         };
         self.ids.push(job.id.0);
@@ -65,7 +66,7 @@ impl<'a> NewJobs<'a> {
         self.start_after.push(start_after);
         self.payloads.push(job.payload.as_str());
         self.overrides.push(overrides_text(&job.overrides)?);
-        self.expires_after.push(job.expires_after.map(|age| age.as_secs_f64()));
+        self.expires_after.push(job.expires_after.map(seconds));
         self.metadata.push(job.metadata.as_ref().map(|metadata| metadata.as_str()));
         self.traces.push(job.trace.as_deref());
         self.enqueued_by.push(job.enqueued_by.as_deref());
@@ -102,6 +103,36 @@ impl<'a> NewJobs<'a> {
     }
 }
 
+/// The unique keys of jobs that have one.
+#[derive(Default)]
+pub(super) struct Keys<'a> {
+    keys: Vec<&'a [u8]>,
+    ids: Vec<Uuid>,
+    holds: Vec<i16>,
+    periods: Vec<Option<f64>>,
+}
+
+impl<'a> Keys<'a> {
+    pub(super) fn of(jobs: impl Iterator<Item = &'a NewJob>) -> Self {
+        let mut columns = Self::default();
+        for (job, unique) in jobs.filter_map(|job| Some((job, job.unique.as_ref()?))) {
+            columns.keys.push(&unique.key);
+            columns.ids.push(job.id.0);
+            columns.holds.push(hold_code(unique.hold));
+            columns.periods.push(period(unique.hold));
+        }
+        columns
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    pub(super) fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
+        query.bind(&self.keys).bind(&self.ids).bind(&self.holds).bind(&self.periods)
+    }
+}
+
 fn overrides_text(overrides: &Overrides) -> Result<Option<String>, Error> {
     if overrides.is_empty() {
         return Ok(None);
@@ -122,7 +153,7 @@ fn hold_code(hold: Hold) -> i16 {
 
 fn period(hold: Hold) -> Option<f64> {
     match hold {
-        Hold::For(period) => Some(period.as_secs_f64()),
+        Hold::For(period) => Some(seconds(period)),
         Hold::Live | Hold::Queued | Hold::Forever => None,
     }
 }

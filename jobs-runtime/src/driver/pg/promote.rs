@@ -1,8 +1,7 @@
 //! Moves due jobs to `ready`. Upstream: `upkeep`. Downstream: nothing.
 
-use super::{Pg, fault, rows::Columns};
+use super::{Pg, fault, rows::Columns, times::wait};
 use crate::{driver::Promoted, error::Error};
-use std::time::Duration;
 
 pub(super) async fn promote(pg: &Pg, limit: u32) -> Result<Promoted, Error> {
     let row = sqlx::query(pg.sql.promote.clone())
@@ -15,9 +14,4 @@ pub(super) async fn promote(pg: &Pg, limit: u32) -> Result<Promoted, Error> {
     let moved = columns.next_as::<i64, u32>()?;
     let _told: i64 = columns.next()?;
     Ok(Promoted { moved, next_due: columns.next::<Option<f64>>()?.map(wait) })
-}
-
-/// The time until something that is due in so many seconds, or was due before.
-pub(super) fn wait(seconds: f64) -> Duration {
-    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
 }

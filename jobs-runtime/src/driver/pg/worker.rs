@@ -1,6 +1,6 @@
 //! Begins and ends a worker's lease. Upstream: `worker`. Downstream: `release`.
 
-use super::{Pg, fault, pooler, rescue};
+use super::{Pg, fault, pooler, rescue, times};
 use crate::{
     driver::{KnownKind, NewWorker, WorkerId},
     error::{Error, code},
@@ -15,7 +15,7 @@ pub(super) async fn start(pg: &Pg, worker: NewWorker) -> Result<WorkerId, Error>
         .map_err(|error| Error::new(code::STORE_FAILED, format!("a worker's queues cannot be stored: {error}")))?;
     let id = sqlx::query_scalar(pg.sql.worker_start.clone())
         .bind(&worker.name)
-        .bind(worker.lease.duration.as_secs_f64())
+        .bind(times::seconds(worker.lease.duration))
         .bind(queues)
         .bind(names)
         .bind(versions)

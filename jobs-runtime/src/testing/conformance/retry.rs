@@ -2,11 +2,12 @@
 
 use super::{
     Fixture, HandWorker,
-    hand::{again, failure},
-    job,
+    hand::{again, failure, finish},
+    job, keyed,
 };
 use crate::{
-    driver::{Change, Reschedule, Written},
+    driver::{Change, Finish, NewJob, Reschedule, Start, Written},
+    spec::{Hold, Keep},
     state::State,
 };
 use std::time::Duration;
@@ -95,4 +96,22 @@ pub async fn the_longest_wait_is_kept(store: &dyn Fixture) {
     let record = store.record(id).await;
     let wait = record.due_at.expect("a delayed job is due some time") - record.created_at;
     assert!(wait.num_days() >= 36_500, "{wait}");
+}
+
+/// A wait, a period or a keeping that is longer than any time can tell stops at the limit, and fails nothing.
+pub async fn a_time_past_the_limit_is_the_limit(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    let mut far = keyed(1, Hold::For(Duration::MAX));
+    far.expires_after = Some(Duration::MAX);
+    store.enqueue(&[far, job(), job()]).await;
+    let held = worker.claim(3).await;
+    let snoozed = worker.write(&held[0], Change::Reschedule(again(1, Duration::MAX))).await;
+    assert!(matches!(snoozed, Written::Landed), "{snoozed:?}");
+    worker.retry(&held[1], Duration::MAX).await;
+    let kept = Finish { keep: Keep::For(Duration::MAX), ..finish(State::Completed) };
+    let kept = worker.write(&held[2], Change::Finish(kept)).await;
+    assert!(matches!(kept, Written::Landed), "{kept:?}");
+    store.advance_secs(36_499 * 86_400).await;
+    assert_eq!((store.promote().await, store.state(held[2].fence.job).await), (0, State::Completed));
+    store.enqueue(&[NewJob { start: Start::After(Duration::MAX), ..job() }]).await;
 }

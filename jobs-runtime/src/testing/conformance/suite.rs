@@ -124,6 +124,7 @@ macro_rules! conformance_suite {
             a_snooze_waits_uncounted,
             attempts_never_start_over,
             the_longest_wait_is_kept,
+            a_time_past_the_limit_is_the_limit,
         ]);
         $crate::__conformance_area!($fixture, cancel: [
             a_ready_job_is_cancelled_at_once,

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     driver::{
         Finish, NewJob, Progress, Reschedule, WorkerId, Written,
-        pg::{Pg, enqueue, fault, rows::stop_text},
+        pg::{Pg, enqueue, fault, rows::stop_text, times},
     },
     failure::RecordedFailure,
     spec::{Keep, OnConflict},
@@ -176,7 +176,7 @@ async fn reschedule(
     let fences = Fences::of(items);
     let failures = Failures::of(items.iter().map(|(_, _, change)| change.failure.as_ref()));
     let attempts: Vec<_> = items.iter().map(|(_, _, change)| saturate(change.attempt)).collect();
-    let delays: Vec<_> = items.iter().map(|(_, _, change)| change.delay.as_secs_f64()).collect();
+    let delays: Vec<_> = items.iter().map(|(_, _, change)| times::seconds(change.delay)).collect();
     let failed: Vec<_> = items.iter().map(|(_, _, change)| change.failure.is_some()).collect();
     let keeps: Vec<_> = items.iter().map(|(_, _, change)| seconds(change.keep)).collect();
     let rows = pg
@@ -218,7 +218,7 @@ fn answer(landed: bool) -> Written {
 fn seconds(keep: Keep) -> Option<f64> {
     match keep {
         Keep::None => None,
-        Keep::For(period) => Some(period.as_secs_f64()),
+        Keep::For(period) => Some(times::seconds(period)),
     }
 }
 
