@@ -12,6 +12,7 @@ use crate::{
 };
 use jobs::JobId;
 use std::{
+    env,
     sync::atomic::{AtomicI32, Ordering},
     time::{Duration, Instant},
 };
@@ -21,10 +22,13 @@ struct Form {
     jobs: i32,
     kills: u32,
     stops: u32,
+    /// The longest wait between two kills, in milliseconds.
+    pause: u64,
 }
 
-const SHORT: Form = Form { jobs: 1_000, kills: 10, stops: 1 };
-const FULL: Form = Form { jobs: 10_000, kills: 100, stops: 5 };
+const SHORT: Form = Form { jobs: 1_000, kills: 10, stops: 1, pause: 800 };
+const FULL: Form = Form { jobs: 10_000, kills: 100, stops: 5, pause: 800 };
+const EXTREME: Form = Form { jobs: 10_000, kills: 500, stops: 50, pause: 300 };
 const FLEET: usize = 3;
 /// From the last fault to the last end.
 const SETTLED: Duration = Duration::from_secs(60);
@@ -33,7 +37,11 @@ const POINTS: [Option<Point>; 5] = [None, Some(Point::Claimed), Some(Point::Fini
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_workers_and_a_crashing_database_lose_no_acknowledged_job() {
-    let form = if is_full() { FULL } else { SHORT };
+    let form = match env::var("JOBS_CHAOS").as_deref() {
+        Ok("extreme") => EXTREME,
+        _ if is_full() => FULL,
+        _ => SHORT,
+    };
     let role = role!("worker", worker::main);
     let cluster = Cluster::start();
     let scene = Scene::on(cluster.database(), role).await;
@@ -100,7 +108,7 @@ impl Faults<'_> {
         let between_stops = form.kills / form.stops;
         for kill in 0..form.kills {
             allowed.store(form.jobs * (kill as i32 + 1) / form.kills as i32, Ordering::Relaxed);
-            self.pause(800).await;
+            self.pause(form.pause).await;
             match POINTS[kill as usize % POINTS.len()] {
                 None => {
                     let victim = self.random.below(FLEET as u64) as usize;

@@ -1,4 +1,5 @@
-//! The kill test, the rolling restarts and the blocked runtime: short in every test run, long with `JOBS_CHAOS=full`.
+//! The kill test, the rolling restarts and the blocked runtime: short in every test run, long with
+//! `JOBS_CHAOS=full`. With `JOBS_CHAOS=extreme` the kill test takes some ten minutes.
 
 mod blocked;
 mod kills;
