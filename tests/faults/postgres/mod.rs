@@ -8,6 +8,7 @@ mod listen;
 mod outage;
 mod pooler;
 mod rows;
+mod settings;
 mod tenants;
 mod trigger;
 mod unique;

@@ -14,36 +14,45 @@ use std::{
 };
 use tokio::time::timeout;
 
-/// What each setting is set with: for the session, or, behind a pooler, for the transaction.
+/// Settings of our own connections, so that the database's defaults change nothing: for the session, or, behind a
+/// pooler, for the transaction.
 macro_rules! settings {
+    ($set:literal) => {
+        settings!($set;
+            "search_path = pg_catalog"
+            "statement_timeout = '10s'"
+            "lock_timeout = '10s'"
+            "idle_in_transaction_session_timeout = '15s'"
+            "idle_session_timeout = 0"
+            "default_transaction_isolation = 'read committed'"
+            "default_transaction_deferrable = off"
+        )
+    };
+    // What a hot statement may do is pinned: a queue's statistics are always wrong, and each of these plans is ruinous
+    // on a table that was empty when it was last analysed. Hash joins stay: they only ever join a batch with itself.
     ($set:literal, pinned) => {
         concat!(
             settings!($set),
-            $set,
-            " jit = off; ",
-            $set,
-            " enable_seqscan = off; ",
-            $set,
-            " enable_bitmapscan = off; ",
-            $set,
-            " enable_mergejoin = off; ",
-            $set,
-            " enable_nestloop = off; ",
-            $set,
-            " plan_cache_mode = force_generic_plan; ",
+            settings!($set;
+                "jit = off"
+                "enable_indexscan = on"
+                "enable_seqscan = off"
+                "enable_bitmapscan = off"
+                "enable_mergejoin = off"
+                "enable_nestloop = off"
+                "plan_cache_mode = force_generic_plan"
+            )
         )
     };
-    ($set:literal) => {
-        concat!(
-            $set,
-            " search_path = pg_catalog; ",
-            $set,
-            " statement_timeout = '10s'; ",
-            $set,
-            " lock_timeout = '10s'; ",
-            $set,
-            " idle_in_transaction_session_timeout = '15s'; ",
-        )
+    ($set:literal; $($setting:literal)*) => {
+        concat!($($set, " ", $setting, "; "),*)
+    };
+}
+
+/// Comes first in a transaction: its defaults were taken when it began.
+macro_rules! isolation {
+    () => {
+        "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; "
     };
 }
 
@@ -187,8 +196,8 @@ impl Pg {
     fn sessions<'a>(&self, own: &'a Own) -> Sessions<'a> {
         let local = match (self.is_pooled(), self.options.pin_plans) {
             (false, _) => None,
-            (true, true) => Some(settings!("SET LOCAL", pinned)),
-            (true, false) => Some(settings!("SET LOCAL")),
+            (true, true) => Some(concat!(isolation!(), settings!("SET LOCAL", pinned))),
+            (true, false) => Some(concat!(isolation!(), settings!("SET LOCAL"))),
         };
         Sessions::own(own, self.is_pooled(), local)
     }

@@ -13,7 +13,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use sqlx::{
-    SqlStr,
+    Executor, SqlStr,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
 use std::{
@@ -171,6 +171,10 @@ impl Listener {
             .max_lifetime(None)
             .idle_timeout(None)
             .acquire_timeout(PROBE)
+            // A listener is idle for as long as nothing happens.
+            .after_connect(|connection, _| {
+                Box::pin(async move { connection.execute("SET idle_session_timeout = 0").await.map(drop) })
+            })
             .connect_lazy_with(self.options.clone());
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);

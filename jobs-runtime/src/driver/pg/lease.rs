@@ -11,7 +11,14 @@ use sqlx::{Connection, PgConnection, SqlStr, postgres::PgConnectOptions};
 use uuid::Uuid;
 
 /// A renewal that takes longer is better sent again: it is due every few seconds.
-const SETTINGS: &str = "SET search_path = pg_catalog; SET statement_timeout = '5s'; SET lock_timeout = '5s'";
+const SETTINGS: &str = "
+    SET search_path = pg_catalog;
+    SET statement_timeout = '5s';
+    SET lock_timeout = '5s';
+    SET idle_session_timeout = 0;
+    SET default_transaction_isolation = 'read committed';
+    SET default_transaction_deferrable = off;
+";
 
 /// The session of one worker.
 pub(super) struct Session {
