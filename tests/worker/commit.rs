@@ -6,14 +6,26 @@ use crate::{
     settled::Described,
 };
 use jobs::{
-    Jobs, Registry, State,
+    JobId, Jobs, Registry, State, Worker,
     driver::{Change, Finish},
 };
 use std::{
-    sync::{Arc, atomic::Ordering::SeqCst},
+    sync::{Arc, Mutex, atomic::Ordering::SeqCst},
     time::Duration,
 };
 use tokio::sync::Semaphore;
+
+/// The jobs and codes of a worker's reports.
+type Told = Arc<Mutex<Vec<(Option<JobId>, String)>>>;
+
+async fn reporting(jobs: &Jobs) -> (Told, Worker) {
+    let told = Told::default();
+    let seen = told.clone();
+    let worker = jobs.worker().on_error(move |report| {
+        seen.lock().unwrap().push((report.job.as_ref().map(|job| job.id), report.code.clone()));
+    });
+    (told, worker.start().await.unwrap())
+}
 
 #[tokio::test]
 async fn what_gathers_while_a_flush_is_under_way_goes_out_together() {
@@ -126,4 +138,66 @@ async fn jobs_whose_claim_was_not_answered_are_handed_back_and_run() {
         assert_eq!((record.state, record.attempt, record.crashes), (State::Completed, 1, 0));
     }
     worker.drain().await;
+}
+
+#[tokio::test]
+async fn an_end_that_landed_without_an_answer_is_told_as_it_landed() {
+    let driver = Scripted::default();
+    driver.script.commits_lost.store(1, SeqCst);
+    let jobs = jobs_on(Arc::new(driver.clone()));
+    let (told, worker) = reporting(&jobs).await;
+    let job = enqueue(&jobs, Act::Terminal).await;
+    assert_eq!(ended(&jobs, job).await.state, State::Dead);
+    worker.drain().await;
+    assert_eq!(driver.script.batches.lock().unwrap().len(), 2, "it was tried again");
+    assert_eq!(*told.lock().unwrap(), [(Some(job), "X_JOB_FAILED".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_write_that_is_stuck_holds_up_no_other() {
+    let driver = Scripted::default();
+    *driver.script.stuck.lock().unwrap() =
+        |write| matches!(&write.change, Change::Finish(Finish { state: State::Dead, .. }));
+    let jobs = jobs_on(Arc::new(driver.clone()));
+    let stuck = enqueue(&jobs, Act::Terminal).await;
+    let mut others = Vec::new();
+    for _ in 0..30 {
+        others.push(enqueue(&jobs, Act::Ok).await);
+    }
+    let worker = jobs.worker().start().await.unwrap();
+    for job in others {
+        assert_eq!(ended(&jobs, job).await.state, State::Completed);
+    }
+    assert_eq!(jobs.find(stuck).await.unwrap().state, State::Running);
+    *driver.script.stuck.lock().unwrap() = |_| false;
+    assert_eq!(ended(&jobs, stuck).await.state, State::Dead);
+    worker.drain().await;
+}
+
+#[tokio::test]
+async fn a_job_whose_end_is_refused_is_buried() {
+    let driver = Scripted::default();
+    *driver.script.refuse.lock().unwrap() =
+        |write| matches!(&write.change, Change::Finish(Finish { state: State::Dropped, .. }));
+    let jobs = jobs_on(Arc::new(driver));
+    let (told, worker) = reporting(&jobs).await;
+    let job = enqueue(&jobs, Act::Discard).await;
+    let record = ended(&jobs, job).await;
+    assert_eq!((record.state, record.failure.unwrap().code.as_str()), (State::Dead, "X_JOB_FAILED"));
+    worker.drain().await;
+    let expected = ["X_STORE_FAILED", "X_JOB_FAILED"].map(|code| (Some(job), code.to_owned()));
+    assert_eq!(*told.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_job_whose_every_end_is_refused_is_handed_back_and_reported() {
+    let driver = Scripted::default();
+    *driver.script.refuse.lock().unwrap() = |write| matches!(&write.change, Change::Finish(_));
+    let jobs = jobs_on(Arc::new(driver));
+    let (told, worker) = reporting(&jobs).await;
+    let job = enqueue(&jobs, Act::Ok).await;
+    let record = in_state(&jobs, job, State::Delayed).await;
+    assert_eq!((record.attempt, record.crashes, record.failure), (1, 0, None));
+    worker.drain().await;
+    assert_eq!(*told.lock().unwrap(), [(Some(job), "X_STORE_FAILED".to_owned())]);
 }

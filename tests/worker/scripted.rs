@@ -28,6 +28,10 @@ pub(crate) struct Script {
     pub(crate) commits_break: AtomicU32,
     /// So many next commits panic.
     pub(crate) commits_panic: AtomicU32,
+    /// So many next commits land, and their answer is lost.
+    pub(crate) commits_lost: AtomicU32,
+    /// Which writes find the store away, and with them those that go together with them.
+    pub(crate) stuck: Mutex<fn(&Write) -> bool>,
     /// Which writes are refused.
     pub(crate) refuse: Mutex<fn(&Write) -> bool>,
     /// Each commit takes a permit.
@@ -66,6 +70,8 @@ impl Default for Script {
             commits_fail: AtomicU32::new(0),
             commits_break: AtomicU32::new(0),
             commits_panic: AtomicU32::new(0),
+            commits_lost: AtomicU32::new(0),
+            stuck: Mutex::new(|_| false),
             refuse: Mutex::new(|_| false),
             gate: Semaphore::new(Semaphore::MAX_PERMITS),
             at_gate: Notify::new(),
@@ -107,7 +113,8 @@ impl Scripted {
         script.gate.acquire().await.unwrap().forget();
         script.batches.lock().unwrap().push(writes.len());
         assert!(!takes_one(&script.commits_panic), "the script says so");
-        if takes_one(&script.commits_fail) {
+        let stuck = *script.stuck.lock().unwrap();
+        if takes_one(&script.commits_fail) || writes.iter().any(stuck) {
             return Err(away());
         }
         if takes_one(&script.commits_break) {
@@ -118,6 +125,9 @@ impl Scripted {
             writes.iter().cloned().enumerate().partition(|(_, write)| refuse(write));
         let (places, taken): (Vec<usize>, Vec<Write>) = taken.into_iter().unzip();
         let answers = self.memory.commit(worker, &taken).await?;
+        if takes_one(&script.commits_lost) {
+            return Err(away());
+        }
         let mut all: Vec<(usize, Written)> = places.into_iter().zip(answers).collect();
         all.extend(refused.into_iter().map(|(at, _)| {
             (at, Written::Refused(Error::new(code::STORE_FAILED, "the script says that this write is refused")))

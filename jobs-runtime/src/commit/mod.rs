@@ -3,12 +3,15 @@
 //!
 //! There is no timer: at low load a write goes out alone at once, at high load batches grow by themselves.
 
+mod batch;
 mod flush;
+mod writer;
 
 use crate::driver::{Change, Driver, Fence, WorkerId, Write, Written};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use writer::Writer;
 
 /// How many writes wait at most before the next writer has to.
 const QUEUE: usize = 4_096;
@@ -20,9 +23,7 @@ pub(crate) struct Committer(mpsc::Sender<Item>);
 /// The flushing end, to be run in a task of its own.
 pub(crate) struct Pipeline {
     items: mpsc::Receiver<Item>,
-    driver: Arc<dyn Driver>,
-    worker: WorkerId,
-    lost: CancellationToken,
+    writer: Writer,
     closed: CancellationToken,
 }
 
@@ -43,7 +44,7 @@ impl Committer {
         closed: CancellationToken,
     ) -> (Self, Pipeline) {
         let (sender, items) = mpsc::channel(QUEUE);
-        (Self(sender), Pipeline { items, driver, worker, lost, closed })
+        (Self(sender), Pipeline { items, writer: Writer { driver, worker, lost }, closed })
     }
 
     /// Writes a change and waits until the store has answered. Waits first while the queue is full.

@@ -64,7 +64,7 @@ pub trait Driver: Send + Sync + 'static {
     ///
     /// - A job is claimed by one worker at a time; each claim gets a token that no other claim ever has.
     /// - Unknown kinds and newer versions stay untouched.
-    /// - Answers nothing when the worker's lease has lapsed (`X_WORKER_LOST`).
+    /// - Answers nothing when the worker's lease has lapsed (`X_WORKER_LOST`). Asked for no queue, it tells just that.
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>>;
 
     /// Looks whether anything is to do, by one cheap read: all that an idle worker polls.

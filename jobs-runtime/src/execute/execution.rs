@@ -48,7 +48,7 @@ pub enum Outcome {
     Expired,
     /// The body asked to run again later; no attempt is counted.
     Snoozed,
-    /// A drain handed the job back; no attempt is counted.
+    /// The job was handed back by a drain, or because the store refused every form of its end; no attempt is counted.
     Interrupted,
     /// The job was refused before its body: its payload belongs to another tenant. It is dead.
     Refused,

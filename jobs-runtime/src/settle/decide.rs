@@ -43,6 +43,8 @@ pub(crate) struct Decision {
     pub(crate) resume_after: Option<Duration>,
     /// Why the declared follow-up could not be built.
     pub(crate) lost_follow_up: Option<Error>,
+    /// Why the store refused the end in the forms that were to be written first.
+    pub(crate) refused: Option<Error>,
 }
 
 impl Decision {
@@ -55,6 +57,7 @@ impl Decision {
             stop: None,
             resume_after: None,
             lost_follow_up: None,
+            refused: None,
         }
     }
 }
@@ -163,7 +166,15 @@ fn finish(
     });
     let stop = failure.as_ref().and_then(|failure| failure.stop);
     let change = Finish { state, output, failure: failure.clone(), keep: spec.keep, follow_up };
-    Decision { outcome, change: Some(Change::Finish(change)), failure, stop, resume_after: None, lost_follow_up }
+    Decision {
+        outcome,
+        change: Some(Change::Finish(change)),
+        failure,
+        stop,
+        resume_after: None,
+        lost_follow_up,
+        refused: None,
+    }
 }
 
 fn again(
@@ -181,6 +192,7 @@ fn again(
         stop: None,
         resume_after: Some(delay),
         lost_follow_up: None,
+        refused: None,
     }
 }
 

@@ -50,6 +50,14 @@ pub(crate) fn announce(
             job: Some(about(execution.outcome)),
         });
     }
+    if let Some(error) = &decision.refused {
+        host.reporter.report(&Report {
+            severity: Severity::Error,
+            code: error.code().name.to_owned(),
+            text: format!("the store refused the job's end: {error}"),
+            job: Some(about(execution.outcome)),
+        });
+    }
     if let (Outcome::Dead | Outcome::Dropped | Outcome::Refused | Outcome::Expired, Some(failure)) =
         (execution.outcome, &execution.error)
     {
@@ -134,7 +142,7 @@ fn log_end(execution: &Execution) {
         Outcome::Cancelled => event!(info, logged::JOB_CANCELLED, "the job was cancelled"),
         Outcome::Expired => event!(warn, logged::JOB_EXPIRED, "the job was not started in time"),
         Outcome::Snoozed => event!(info, logged::ATTEMPT_SNOOZED, "the body asked to run again later"),
-        Outcome::Interrupted => event!(info, logged::ATTEMPT_INTERRUPTED, "a drain handed the run back uncounted"),
+        Outcome::Interrupted => event!(info, logged::ATTEMPT_INTERRUPTED, "the run was handed back uncounted"),
         Outcome::Stale => event!(warn, logged::ATTEMPT_STALE, "the job belongs to another claim: nothing was written"),
     }
 }

@@ -173,3 +173,13 @@ pub async fn a_worker_can_list_what_it_holds(store: &dyn Fixture) {
     let held = store.driver().held(worker.id).await.expect("held answers");
     assert_eq!(held, claimed[1..].iter().map(|claimed: &Claimed| claimed.fence).collect::<Vec<_>>());
 }
+
+/// A claim that asks for no queue answers nothing while the lease is held, and fails once it has lapsed.
+pub async fn a_claim_of_nothing_tells_whether_the_lease_is_held(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    store.insert(job()).await;
+    assert_eq!(worker.try_claim(&[]).await.expect("the lease is held").len(), 0);
+    store.advance_secs(31).await;
+    let lost = worker.try_claim(&[]).await.expect_err("the lease has lapsed");
+    assert_eq!(lost.code(), code::WORKER_LOST);
+}

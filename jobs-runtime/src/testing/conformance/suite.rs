@@ -72,6 +72,7 @@ macro_rules! conformance_suite {
             a_worker_without_a_lease_claims_nothing,
         ]);
         $crate::__conformance_area!($fixture, lease: [
+            a_claim_of_nothing_tells_whether_the_lease_is_held,
             a_renewal_extends_the_lease,
             a_lapsed_lease_is_not_renewed,
             an_open_session_finds_its_lease_lapsed,
