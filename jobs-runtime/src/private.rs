@@ -177,6 +177,17 @@ impl<T: Output> OutputType for T {
     type Itself = T;
 }
 
+/// The input of a follow-up job.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the input of a follow-up job",
+    label = "its input is not built from what settled",
+    note = "take `jobs::Settled` as the input of the follow-up job, or write `impl From<jobs::Settled> for {Self}`"
+)]
+pub trait FollowUpInput: From<Settled> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<Settled>> FollowUpInput for T {}
+
 /// Boxes a job's body.
 pub fn body<'a, R>(
     body: impl Future<Output = R> + Send + 'a,

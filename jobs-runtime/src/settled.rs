@@ -6,6 +6,7 @@ mod announce;
 pub(crate) use announce::announce;
 
 use crate::{
+    __private::FollowUpInput,
     client::Jobs,
     driver::NewJob,
     error::{Error, code},
@@ -61,7 +62,7 @@ impl FollowUp {
     pub const fn to<J>() -> Self
     where
         J: Job,
-        J::Input: From<Settled>,
+        J::Input: FollowUpInput,
     {
         Self { job: J::SPEC.name, build: |settled| crate::enqueue::record::<J>(&J::Input::from(settled)) }
     }

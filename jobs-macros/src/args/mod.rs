@@ -1,5 +1,6 @@
 //! Understands the options of `#[job(..)]`. Upstream: the attribute's tokens. Downstream: `validate`.
 
+mod nearest;
 mod retry;
 mod unique;
 pub(crate) mod value;
@@ -106,8 +107,10 @@ pub(crate) fn distinct(options: Vec<Written>, valid: &[(&str, &str)], errors: &m
         let word = option.word();
         if !valid.iter().any(|(name, _)| *name == word) {
             let names: Vec<String> = valid.iter().map(|(name, _)| format!("`{name}`")).collect();
-            errors
-                .at(option.name.span(), format!("unknown option `{word}`; the valid options are {}", names.join(", ")));
+            let perhaps = nearest::nearest(&word, valid.iter().map(|(name, _)| *name));
+            let perhaps = perhaps.map(|name| format!(", perhaps `{name}`")).unwrap_or_default();
+            let text = format!("unknown option `{word}`{perhaps}; the valid options are {}", names.join(", "));
+            errors.at(option.name.span(), text);
         } else if !seen.insert(word.clone()) {
             errors.at(option.name.span(), format!("option `{word}` is given more than once"));
         } else {

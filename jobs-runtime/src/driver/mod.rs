@@ -165,6 +165,12 @@ impl<'a> Tx<'a> {
 
 /// A type that holds an open transaction: `sqlx::Transaction<'_, Postgres>`, `PgConnection`, the memory driver's
 /// `Transaction`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an open transaction that a job can be written in",
+    label = "not an open transaction",
+    note = "on Postgres pass `&mut tx`, made by `pool.begin()`, or `&mut *connection`, of a connection that has begun \
+            one; both of sqlx 0.9, as `jobs` uses it"
+)]
 pub trait JoinTx: Send {
     /// Borrows the transaction.
     fn tx(&mut self) -> Tx<'_>;
