@@ -114,3 +114,25 @@ async fn a_key_that_is_taken_by_the_sql_function_is_the_one_that_rust_takes() {
     let again = by_sql("mail.send", Some("acme"), mail).await.expect("SQL is told");
     assert_eq!(again, first.id().0);
 }
+
+#[tokio::test]
+async fn a_refused_connection_says_why_and_what_to_do() {
+    let db = Db::new();
+    let (before, _) = db.url().rsplit_once('/').expect("a URL has a path");
+    let (scheme, host) =
+        before.split_once("//").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))).unwrap();
+    for (url, says, code) in [
+        (String::new(), "it is empty; fix: write one such as `postgres://", "X_STORE_CONFIG_INVALID"),
+        ("localhost".to_owned(), "it does not begin with `postgres://`", "X_STORE_CONFIG_INVALID"),
+        ("mysql://a:s3cret@b/c".to_owned(), "it does not begin with `postgres://`", "X_STORE_CONFIG_INVALID"),
+        ("postgres://a:s3cret@b:port/c".to_owned(), "invalid port number", "X_STORE_CONFIG_INVALID"),
+        (format!("{before}/nowhere"), "`nowhere`", "X_STORE_FAILED"),
+        (format!("{scheme}//nobody:s3cret@{host}/shop"), "fix: correct user and password", "X_STORE_UNAVAILABLE"),
+    ] {
+        let refusal = Jobs::connect(&url).await.expect_err("it cannot be connected to");
+        let said = refusal.to_string().replace('"', "`");
+        assert_eq!(refusal.code().name, code, "{said}");
+        assert!(said.contains(says), "{said}");
+        assert!(!format!("{refusal:?}").contains("s3cret"), "{refusal:?}");
+    }
+}

@@ -4,7 +4,7 @@
 use super::{Pg, Schema, Statements, Tokens, fault, own::Own, session::Sessions};
 use crate::error::{Error, code};
 use sqlx::{
-    Connection, PgPool,
+    Connection, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 use std::{
@@ -154,8 +154,7 @@ impl PgOptions {
     /// `X_STORE_CONFIG_INVALID` if the URL or the schema's name is not one, `X_STORE_UNAVAILABLE` if the server does
     /// not answer.
     pub async fn connect(self, url: &str) -> Result<Pg, Error> {
-        let options = PgConnectOptions::from_str(url)
-            .map_err(|_| Error::new(code::STORE_CONFIG_INVALID, "the database's URL cannot be read"))?;
+        let options = parse(url)?;
         let pool = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(Duration::from_secs(10))
@@ -168,10 +167,42 @@ impl PgOptions {
                     timeout(WELL, connection.ping()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
                 })
             })
-            .connect_with(options)
-            .await
-            .map_err(fault::store("accept a connection"))?;
-        self.build(pool)
+            .connect_with(options.clone())
+            .await;
+        match pool {
+            Ok(pool) => self.build(pool),
+            Err(error) => Err(fault::store("accept a connection")(reason(error, &options).await)),
+        }
+    }
+}
+
+/// # Errors
+/// What is wrong with the URL, without the URL: it may hold a password.
+fn parse(url: &str) -> Result<PgConnectOptions, Error> {
+    let refused = |why: &str| {
+        Error::new(code::STORE_CONFIG_INVALID, format!("the database's URL cannot be read: {why}"))
+            .with_fix("write one such as `postgres://user:password@host:5432/database`")
+    };
+    if url.is_empty() {
+        return Err(refused("it is empty"));
+    }
+    if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(refused("it does not begin with `postgres://`"));
+    }
+    PgConnectOptions::from_str(url).map_err(|error| match error {
+        sqlx::Error::Configuration(why) => refused(&why.to_string()),
+        _ => refused("it is not one of Postgres"),
+    })
+}
+
+/// Why no connection was made. A pool tries until its time is over, and then tells of nothing but that.
+async fn reason(error: sqlx::Error, options: &PgConnectOptions) -> sqlx::Error {
+    if !matches!(error, sqlx::Error::PoolTimedOut) {
+        return error;
+    }
+    match timeout(WELL, PgConnection::connect_with(options)).await {
+        Ok(Err(reason)) => reason,
+        _ => error,
     }
 }
 

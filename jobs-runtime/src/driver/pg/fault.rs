@@ -7,11 +7,14 @@ use sqlx::Error as SqlxError;
 pub(super) fn store(doing: &'static str) -> impl FnOnce(SqlxError) -> Error {
     move |error| {
         let class = classify(&error);
+        let cause = cause(&error);
         let detail = match class {
-            Class::Unavailable => format!("the database did not answer while it was to {doing}"),
+            Class::Unavailable if error.as_database_error().is_none() => {
+                format!("the database did not answer while it was to {doing}: {cause}")
+            }
             Class::SchemaMissing => format!("a table or function of ours is missing while the database was to {doing}"),
             Class::Pooled => format!("a pooler lends server connections for one transaction each; it was to {doing}"),
-            Class::Item | Class::Other => format!("the database refused to {doing}: {error}"),
+            Class::Unavailable | Class::Item | Class::Other => format!("the database refused to {doing}: {cause}"),
         };
         let code = match class {
             Class::Unavailable => code::STORE_UNAVAILABLE,
@@ -19,8 +22,31 @@ pub(super) fn store(doing: &'static str) -> impl FnOnce(SqlxError) -> Error {
             Class::Pooled => code::STORE_CONFIG_INVALID,
             Class::Item | Class::Other => code::STORE_FAILED,
         };
+        let fix = if class == Class::Pooled { Some(POOLED) } else { fix(&error) };
         let failed = Error::new(code, detail).with_source(error);
-        if class == Class::Pooled { failed.with_fix(POOLED) } else { failed }
+        match fix {
+            Some(fix) => failed.with_fix(fix),
+            None => failed,
+        }
+    }
+}
+
+/// The cause in its own words, without what sqlx says before and after them.
+fn cause(error: &SqlxError) -> String {
+    match error {
+        SqlxError::Io(error) => error.to_string(),
+        SqlxError::Database(error) => error.message().to_owned(),
+        error => error.to_string(),
+    }
+}
+
+/// What to do about the mistakes that most set-ups begin with.
+fn fix(error: &SqlxError) -> Option<&'static str> {
+    match sql_state(error)?.as_str() {
+        "28P01" | "28000" => Some("correct user and password in the connection settings"),
+        "3D000" => Some("create the database, or correct its name in the connection settings"),
+        "42501" => Some("grant the role what the guide lists under \"On Postgres\", \"Privileges\""),
+        _ => None,
     }
 }
 
