@@ -123,7 +123,7 @@ pub const fn must(text: &str) -> Duration {
 }
 
 /// What an API takes as a duration: a text in the grammar of [`parse`], or a [`Duration`] of at most [`MAX`].
-pub trait IntoDuration {
+pub trait IntoDuration: Copy + fmt::Debug {
     /// The duration.
     ///
     /// # Errors

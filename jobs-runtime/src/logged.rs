@@ -14,6 +14,7 @@ macro_rules! events {
 
 events! {
     WORKER_STARTED = "jobs.worker.started", "A worker began; says what the registry found.";
+    WORKER_QUEUE_UNNAMED = "jobs.worker.queue-unnamed", "A worker serves queues that no registered job names.";
     WORKER_DRAINING = "jobs.worker.draining", "A worker stopped claiming.";
     WORKER_STOPPED = "jobs.worker.stopped", "A worker ended.";
     WORKER_LOOP_FAILED = "jobs.worker.loop-failed", "A background loop failed or panicked and begins again.";

@@ -41,10 +41,11 @@ pub(crate) fn check_size(job: &str, payload: &JsonText, limit: usize) -> Result<
 /// Decodes a payload of the current version.
 pub(crate) fn decode<T: DeserializeOwned>(job: &str, payload: &JsonText) -> Result<T, Error> {
     payload.decode().map_err(|error| {
-        Error::new(
-            code::PAYLOAD_UNREADABLE,
-            format!("the payload of `{job}` does not decode at `{}`: {}", error.path(), error.inner()),
-        )
+        let path = error.path().to_string();
+        // The path of the whole.
+        let at = if path == "." { String::new() } else { format!(" at `{path}`") };
+        let text = format!("the payload of `{job}` does not decode{at}: {}", error.inner());
+        Error::new(code::PAYLOAD_UNREADABLE, text)
     })
 }
 

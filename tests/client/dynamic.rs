@@ -38,14 +38,14 @@ async fn an_input_that_does_not_decode_is_refused_with_the_path_of_the_fault() {
     for (input, at) in [
         (
             json!({ "org": "acme", "to": ["a", 7], "size": 1 }),
-            "at `to[1]`: invalid type: integer `7`, expected a string",
+            " at `to[1]`: invalid type: integer `7`, expected a string",
         ),
-        (json!({ "org": "acme", "to": [], "size": -1 }), "at `size`: invalid value: integer `-1`, expected u64"),
-        (json!({ "org": "acme", "to": [] }), "at `.`: missing field `size`"),
-        (json!([]), "at `.`: invalid length 0, expected struct Mail with 3 elements"),
+        (json!({ "org": "acme", "to": [], "size": -1 }), " at `size`: invalid value: integer `-1`, expected u64"),
+        (json!({ "org": "acme", "to": [] }), ": missing field `size`"),
+        (json!([]), ": invalid length 0, expected struct Mail with 3 elements"),
     ] {
         let said = refusal("mail.send", input).await;
-        assert!(said.starts_with(&format!("the payload of `mail.send` does not decode {at}")), "{said}");
+        assert!(said.starts_with(&format!("the payload of `mail.send` does not decode{at}")), "{said}");
         assert!(said.ends_with("(X_PAYLOAD_UNREADABLE)"), "{said}");
     }
 }

@@ -72,15 +72,18 @@ async fn odd_queue_names_are_refused() {
 async fn times_outside_their_limits_are_refused() {
     let days = |days: i64| Utc::now() + TimeDelta::days(days);
     for (said, expected) in [
-        (refusal(|note| note.delay("36501d")).await, "`delay` is refused: a duration is longer than 36500d, the limit"),
         (
-            refusal(|note| note.delay(Duration::MAX)).await,
-            "`delay` is refused: a duration is longer than 36500d, the limit",
+            refusal(|note| note.delay("36501d")).await,
+            "`delay` of \"36501d\" is refused: a duration is longer than 36500d, the limit",
+        ),
+        (
+            refusal(|note| note.delay(Duration::from_secs(u64::MAX))).await,
+            "`delay` of 18446744073709551615s is refused: a duration is longer than 36500d, the limit",
         ),
         (
             refusal(|note| note.delay("5 minutes")).await,
-            "`delay` is refused: a duration part must end in one of the units d, h, m, s, ms: write one such as \"30s\" or \
-             \"1h30m\"",
+            "`delay` of \"5 minutes\" is refused: a duration part must end in one of the units d, h, m, s, ms: write one such \
+             as \"30s\" or \"1h30m\"",
         ),
         (refusal(|note| note.timeout(Duration::ZERO)).await, "`timeout` is zero; it must be longer"),
         (refusal(|note| note.expires_after("0s")).await, "`expires_after` is zero; it must be longer"),

@@ -59,7 +59,8 @@ async fn all_findings_are_told_at_once() {
         .await
         .unwrap_err();
     assert_eq!(error.code().name, "X_WORKER_CONFIG_INVALID");
-    for finding in ["start::Bank", "scripted driver", "`Odd Name`", "`none`", "drain_grace `soon`", "at most half"] {
+    for finding in ["start::Bank", "scripted driver", "`Odd Name`", "`none`", "drain_grace of \"soon\"", "at most half"]
+    {
         assert!(error.to_string().contains(finding), "`{finding}` is not in: {error}");
     }
 }

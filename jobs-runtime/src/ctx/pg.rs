@@ -24,7 +24,9 @@ impl Ctx {
         let Some(pg) = pg else {
             let (job, name) = (self.job(), driver.name());
             let text = format!("job `{job}` asked for a tenant's transaction, which the {name} driver does not have");
-            return Err(Error::new(code::DRIVER_UNSUPPORTED, text));
+            let fix =
+                "store the jobs in Postgres; a unit test calls the fn with `Ctx::for_test(&Jobs::postgres(pool)?)`";
+            return Err(Error::new(code::DRIVER_UNSUPPORTED, text).with_fix(fix));
         };
         pg.begin_for_tenant(tenant).await
     }

@@ -44,7 +44,8 @@ pub(crate) fn queue(queue: &str) -> Result<(), Error> {
 
 /// A duration that may be zero.
 pub(crate) fn wait(option: &str, wait: impl IntoDuration) -> Result<Duration, Error> {
-    wait.into_duration().map_err(|error| Error::new(code::TIME_INVALID, format!("`{option}` is refused: {error}")))
+    wait.into_duration()
+        .map_err(|error| Error::new(code::TIME_INVALID, format!("`{option}` of {wait:?} is refused: {error}")))
 }
 
 /// A duration that may not be zero.

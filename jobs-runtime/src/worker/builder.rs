@@ -8,7 +8,7 @@ use crate::{
     client::Jobs,
     ctx::States,
     driver::Lease,
-    duration,
+    duration::IntoDuration,
     error::{Error, code},
     job::{Job, JobDef},
     report::{Report, Reporter},
@@ -128,19 +128,19 @@ impl WorkerBuilder {
         self
     }
 
-    /// Sets how long a drain may take, as text. Default `"30s"`.
+    /// Sets how long a drain may take: `"30s"`, the default, or a [`Duration`].
     ///
     /// Runs go on undisturbed until the time that is left is what a cancelled run may take to end
     /// ([`cancel_grace`](Self::cancel_grace) and a second), so that the worker ends within the grace. A grace that is
     /// shorter than twice that is given to the runs as a whole, and the worker takes so much longer; `"0s"` cancels them
     /// at once.
-    pub fn drain_grace(mut self, grace: &str) -> Self {
+    pub fn drain_grace(mut self, grace: impl IntoDuration) -> Self {
         self.drain_grace = self.parse("drain_grace", grace);
         self
     }
 
-    /// Sets how long a cancelled run may take to return before it is dropped, as text. Default `"5s"`.
-    pub fn cancel_grace(mut self, grace: &str) -> Self {
+    /// Sets how long a cancelled run may take to return before it is dropped: `"5s"`, the default, or a [`Duration`].
+    pub fn cancel_grace(mut self, grace: impl IntoDuration) -> Self {
         self.cancel_grace = self.parse("cancel_grace", grace);
         self
     }
@@ -180,7 +180,7 @@ impl WorkerBuilder {
         let mut findings = self.findings;
         findings.states(&jobs, &self.states);
         findings.capabilities(&jobs, &**self.jobs.driver());
-        findings.queues(&queues);
+        findings.queues(&queues, self.jobs.registry().iter().count());
         findings.lease(self.lease);
         findings.refuse()?;
         let plan = Plan {
@@ -216,9 +216,9 @@ impl WorkerBuilder {
         queues
     }
 
-    fn parse(&mut self, setting: &str, text: &str) -> Duration {
-        duration::parse(text).unwrap_or_else(|error| {
-            self.findings.add(code::WORKER_CONFIG_INVALID, format!("{setting} `{}`: {error}", text.escape_debug()));
+    fn parse(&mut self, setting: &str, grace: impl IntoDuration) -> Duration {
+        grace.into_duration().unwrap_or_else(|error| {
+            self.findings.add(code::WORKER_CONFIG_INVALID, format!("{setting} of {grace:?}: {error}"));
             Duration::ZERO
         })
     }

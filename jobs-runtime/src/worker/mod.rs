@@ -270,4 +270,9 @@ fn tell_what_was_found(shared: &Shared, id: WorkerId) {
     let queues: Vec<String> = by_queue.iter().map(|(queue, jobs)| format!("{queue}: {jobs}")).collect();
     let (worker, name, driver, queues) = (id.0, &shared.plan.name, shared.jobs.driver().name(), queues.join(", "));
     tracing::info!(event = logged::WORKER_STARTED, worker, name, driver, jobs, queues, "the worker runs");
+    let unnamed: Vec<&str> = by_queue.iter().filter(|(_, jobs)| **jobs == 0).map(|(queue, _)| *queue).collect();
+    if !unnamed.is_empty() {
+        let queues = unnamed.join(", ");
+        tracing::warn!(event = logged::WORKER_QUEUE_UNNAMED, queues, "no registered job names these queues");
+    }
 }

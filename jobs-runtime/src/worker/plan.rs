@@ -86,9 +86,11 @@ impl Findings {
         }
     }
 
-    pub(super) fn queues(&mut self, queues: &BTreeMap<String, u32>) {
-        if queues.is_empty() {
-            self.add(code::WORKER_CONFIG_INVALID, "the worker has no queue: no job is registered, or none is left");
+    pub(super) fn queues(&mut self, queues: &BTreeMap<String, u32>, registered: usize) {
+        if queues.is_empty() && registered == 0 {
+            self.add(code::JOB_UNKNOWN, "the worker has nothing to run: no job is registered in this process");
+        } else if queues.is_empty() {
+            self.add(code::WORKER_CONFIG_INVALID, "the worker has no queue: `queues` or `only` leaves none");
         }
         for (queue, concurrency) in queues {
             if let Err(error) = name::check(queue) {
