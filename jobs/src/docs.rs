@@ -14,7 +14,9 @@ pages! {
     enqueue
     failing
     tenants
+    workers
     postgres
+    testing
     guarantees
     states
     errors

@@ -42,6 +42,9 @@
 //! - [Enqueuing](docs::enqueue): refinements, transactions, unique jobs, limits.
 //! - [Failing](docs::failing): retries, what a caller learns, what follows.
 //! - [Tenants](docs::tenants): whose job it is, and how it stays so.
+//! - [Workers](docs::workers): state, queues, deploys, a web server beside them.
+//! - [On Postgres](docs::postgres): connections, privileges, outages, poolers, enqueue from SQL.
+//! - [Testing](docs::testing): run a job in place, move the clock, assert what was enqueued.
 //! - [States](docs::states) and [error codes](docs::errors).
 //!
 //! The crate's `examples` run on memory with no set-up: `cargo run --example quickstart`.
