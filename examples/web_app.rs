@@ -117,11 +117,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind(&address).await?;
     println!("orders are taken at http://{}/orders, on {}", listener.local_addr()?, app.jobs.driver().name());
 
-    // SIGTERM or Ctrl-C drains the worker; with it the server ends.
-    let server = axum::serve(listener, routes.with_state(app)).into_future();
-    tokio::select! {
-        served = server => served?,
-        () = worker.run_until_signal() => {}
-    }
+    // SIGTERM or Ctrl-C drains the worker. Then the server takes no more requests, and answers those that it has.
+    axum::serve(listener, routes.with_state(app)).with_graceful_shutdown(worker.run_until_signal()).await?;
     Ok(())
 }
