@@ -75,6 +75,14 @@ async fn a_capability_that_the_driver_lacks_is_refused_naming_job_and_driver() {
 }
 
 #[tokio::test]
+async fn a_process_that_knows_no_job_is_told_to_link_one() {
+    let jobs = Jobs::new(Arc::new(Memory::new()), Registry::builder().build().unwrap());
+    let error = jobs.worker().start().await.unwrap_err();
+    assert_eq!(error.code().name, "X_JOB_UNKNOWN");
+    assert!(error.fix().contains("use the_crate as _;"), "{error}");
+}
+
+#[tokio::test]
 async fn a_job_that_is_not_registered_cannot_be_chosen() {
     let error = jobs().worker().only::<Needy>().start().await.unwrap_err();
     assert!(error.to_string().contains("X_JOB_UNKNOWN") && error.to_string().contains("`needy`"), "{error}");
