@@ -123,6 +123,11 @@ pub const fn must(text: &str) -> Duration {
 }
 
 /// What an API takes as a duration: a text in the grammar of [`parse`], or a [`Duration`] of at most [`MAX`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a duration",
+    label = "neither a text such as \"5m\" nor a `Duration`",
+    note = "write `\"90s\"` or `\"1h30m\"`, or pass a `std::time::Duration`"
+)]
 pub trait IntoDuration: Copy + fmt::Debug {
     /// The duration.
     ///
@@ -138,6 +143,12 @@ impl IntoDuration for Duration {
 }
 
 impl IntoDuration for &str {
+    fn into_duration(self) -> Result<Duration, DurationError> {
+        parse(self)
+    }
+}
+
+impl IntoDuration for &String {
     fn into_duration(self) -> Result<Duration, DurationError> {
         parse(self)
     }
