@@ -483,20 +483,6 @@ BEGIN
 END
 $$;
 
--- Enqueues a job from SQL: from a trigger, from another language. Answers the id of the job, or of the job that holds
--- the unique key. Nobody is woken before the transaction commits.
---
--- kind           the job's name or an alias
--- payload        its input; at most 1 MiB, without NUL
--- queue          its queue; by default the one that a worker has registered for the kind
--- tenant         the tenant that the payload resolves to; NULL for a job that declares `tenant = none`
--- priority       lower runs first
--- delay          how long it waits before it may start
--- unique_key     1 to 200 bytes: while a job of this kind, tenant and key lives, no second one is inserted. The same
---                as `.unique(text)` in Rust. What a job declares as `unique` is known to Rust alone.
--- expires_after  the longest wait for its start
--- metadata       an object, at most 16 KiB
--- enqueued_by    who enqueues it, for attribution
 CREATE FUNCTION {schema}.enqueue(
     kind text,
     payload json,
@@ -635,3 +621,18 @@ BEGIN
     RETURN new_id;
 END
 $$;
+
+COMMENT ON FUNCTION {schema}.enqueue IS 'Enqueues a job from SQL: from a trigger, from another language. Answers the id of the job, or of the job that holds
+the unique key. Nobody is woken before the transaction commits.
+
+kind           the job''s name or an alias
+payload        its input; at most 1 MiB, without NUL
+queue          its queue; by default the one that a worker has registered for the kind
+tenant         the tenant that the payload resolves to; NULL for a job that declares `tenant = none`
+priority       lower runs first
+delay          how long it waits before it may start
+unique_key     1 to 200 bytes: while a job of this kind, tenant and key lives, no second one is inserted. The same
+               as `.unique(text)` in Rust. What a job declares as `unique` is known to Rust alone.
+expires_after  the longest wait for its start
+metadata       an object, at most 16 KiB
+enqueued_by    who enqueues it, for attribution';

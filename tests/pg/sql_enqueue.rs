@@ -97,3 +97,23 @@ async fn what_the_client_refuses_is_refused_with_a_fix() {
     let backslash = r#"'a', '"\\u0000"', queue => 'q'"#;
     enqueue(&driver, backslash).await.expect("an escaped backslash is no NUL");
 }
+
+#[tokio::test]
+async fn the_database_explains_every_parameter() {
+    let db = Db::new();
+    let driver = driver(&db).await;
+    let explained: Option<String> = sqlx::query_scalar("SELECT obj_description('jobs.enqueue'::regproc)")
+        .fetch_one(driver.pool())
+        .await
+        .expect("the catalogs answer");
+    let explained = explained.expect("there is a comment");
+    let names: Vec<String> =
+        sqlx::query_scalar("SELECT unnest(proargnames) FROM pg_proc WHERE oid = 'jobs.enqueue'::regproc")
+            .fetch_all(driver.pool())
+            .await
+            .expect("the catalogs answer");
+    assert_eq!(names.len(), 10, "{names:?}");
+    for name in names {
+        assert!(explained.contains(&format!("\n{name} ")), "{name} is not explained in: {explained}");
+    }
+}
