@@ -2,6 +2,8 @@
 
 #[path = "worker/act.rs"]
 mod act;
+#[path = "worker/claims.rs"]
+mod claims;
 #[path = "worker/commit.rs"]
 mod commit;
 #[path = "worker/drain.rs"]

@@ -4,9 +4,9 @@ use futures_util::future::BoxFuture;
 use jobs::{
     Error, JobId,
     driver::{
-        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Fence, Hints, JobRecord, KindCount, LeaseSession,
-        ListFilter, Memory, Migrate, Migrated, NewJob, NewWorker, Outlook, Promoted, Renewed, Rescued, Tx, WorkerId,
-        WorkerRecord, Write, Written,
+        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Fence, Hint, Hints, JobRecord, KindCount,
+        LeaseSession, ListFilter, Memory, Migrate, Migrated, NewJob, NewWorker, Outlook, Promoted, Renewed, Rescued,
+        Tx, WorkerId, WorkerRecord, Write, Written,
     },
     error::code,
 };
@@ -42,6 +42,10 @@ pub(crate) struct Script {
     pub(crate) batches: Mutex<Vec<usize>>,
     /// So many next claims happen, and their answer is lost.
     pub(crate) claims_lost: AtomicU32,
+    /// Claims of more jobs find the store away.
+    pub(crate) claims_at_most: AtomicU32,
+    /// Each claim that gave something waits for a permit before it is answered.
+    pub(crate) claim_gate: Semaphore,
     /// How many claims were asked.
     pub(crate) claims: AtomicU32,
     /// So many next looks panic.
@@ -56,6 +60,8 @@ pub(crate) struct Script {
     pub(crate) renewals: AtomicU32,
     /// So many next begins of a lease find the store away.
     pub(crate) begins_fail: AtomicU32,
+    /// How many requests to cancel were told.
+    pub(crate) cancels_told: AtomicU32,
     /// Whether no hint is ever given.
     pub(crate) no_hints: AtomicBool,
     /// Whether unique keys are said to be missing.
@@ -77,6 +83,8 @@ impl Default for Script {
             at_gate: Notify::new(),
             batches: Mutex::default(),
             claims_lost: AtomicU32::new(0),
+            claims_at_most: AtomicU32::new(u32::MAX),
+            claim_gate: Semaphore::new(Semaphore::MAX_PERMITS),
             claims: AtomicU32::new(0),
             looks_panic: AtomicU32::new(0),
             looks: AtomicU32::new(0),
@@ -84,6 +92,7 @@ impl Default for Script {
             renewal_takes: Mutex::default(),
             renewals: AtomicU32::new(0),
             begins_fail: AtomicU32::new(0),
+            cancels_told: AtomicU32::new(0),
             no_hints: AtomicBool::new(false),
             no_unique_keys: AtomicBool::new(false),
             others: AtomicU32::new(0),
@@ -186,7 +195,14 @@ impl Driver for Scripted {
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
         Box::pin(async move {
             self.script.claims.fetch_add(1, SeqCst);
+            let asked: u32 = claim.queues.iter().map(|(_, amount)| amount).sum();
+            if asked > self.script.claims_at_most.load(SeqCst) {
+                return Err(away());
+            }
             let claimed = self.memory.claim(claim).await?;
+            if !claimed.is_empty() {
+                self.script.claim_gate.acquire().await.unwrap().forget();
+            }
             if takes_one(&self.script.claims_lost) { Err(away()) } else { Ok(claimed) }
         })
     }
@@ -225,7 +241,10 @@ impl Driver for Scripted {
         if self.script.no_hints.load(SeqCst) {
             return Box::pin(std::future::pending());
         }
-        self.memory.hints(worker, queues)
+        Box::pin(async move {
+            let inner = self.memory.hints(worker, queues).await?;
+            Ok(Box::new(Listener { inner, script: self.script.clone() }) as Box<dyn Hints>)
+        })
     }
 
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
@@ -250,6 +269,27 @@ impl Driver for Scripted {
 
     fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>> {
         self.memory.workers()
+    }
+}
+
+struct Listener {
+    inner: Box<dyn Hints>,
+    script: Arc<Script>,
+}
+
+impl Hints for Listener {
+    fn next(&mut self) -> BoxFuture<'_, Hint> {
+        Box::pin(async {
+            let hint = self.inner.next().await;
+            if matches!(hint, Hint::Cancel(_)) {
+                self.script.cancels_told.fetch_add(1, SeqCst);
+            }
+            hint
+        })
+    }
+
+    fn is_live(&self) -> bool {
+        self.inner.is_live()
     }
 }
 

@@ -112,6 +112,19 @@ async fn each_start_is_an_incarnation_of_its_own_whatever_the_name() {
 }
 
 #[tokio::test]
+async fn the_largest_settings_are_refused_or_kept_and_never_overflow() {
+    let longest = Lease { duration: Duration::MAX, beat: Duration::MAX };
+    let error = jobs().worker().lease(longest).start().await.unwrap_err();
+    assert!(error.to_string().contains("36500d"), "{error}");
+    let jobs = jobs();
+    let job = crate::act::enqueue(&jobs, crate::act::Act::Ok).await;
+    let lease = Lease { duration: jobs::duration::MAX, beat: jobs::duration::MAX / 2 };
+    let worker = jobs.worker().concurrency(u32::MAX).prefetch(u32::MAX).lease(lease).start().await.unwrap();
+    assert_eq!(crate::act::ended(&jobs, job).await.state, jobs::State::Completed);
+    worker.drain().await;
+}
+
+#[tokio::test]
 async fn a_store_that_is_away_refuses_the_first_start() {
     let driver = Scripted::default();
     driver.script.begins_fail.store(1, SeqCst);

@@ -115,11 +115,17 @@ impl Run {
     }
 
     async fn stages(&mut self) -> Result<Ended, Ended> {
+        self.check_cancelled()?;
         self.check_quarantine()?;
         self.check_expiry()?;
         let prepared = self.prepare()?;
         self.check_tenant(&prepared)?;
         Ok(self.run_body(prepared).await)
+    }
+
+    /// A run that was cancelled before its body began does not begin it.
+    fn check_cancelled(&self) -> Result<(), Ended> {
+        self.cancel.reason().map_or(Ok(()), |reason| Err(Ended::Cancelled(reason)))
     }
 
     fn check_quarantine(&self) -> Result<(), Ended> {

@@ -139,6 +139,7 @@ async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Inst
             Ok(Ok(renewed)) => {
                 *deadline = asked + lease.duration.saturating_sub(margin(lease));
                 let Some(life) = life.upgrade() else { return Renewing::Gone };
+                life.runs.retain_asked(&renewed.cancel);
                 for job in renewed.cancel {
                     life.cancel(job);
                 }

@@ -4,7 +4,7 @@
 use super::{
     Shared,
     runs::Runs,
-    slots::{Admitted, Slots},
+    slots::{Admitted, Slots, UNSETTLED},
 };
 use crate::{
     cancel::CancelReason,
@@ -144,6 +144,8 @@ impl Life {
     pub(super) async fn dispatch(self: Arc<Self>) {
         loop {
             self.slots.startable.notified().await;
+            // A drain that finds the buffers empty also waits for what was just taken out of them.
+            let _starting = self.tasks.token();
             for (queue, claimed) in self.slots.start() {
                 if let Some(def) = self.shared.jobs.registry().get(&claimed.kind) {
                     self.start(queue, def, claimed);
@@ -176,14 +178,21 @@ impl Life {
         async move {
             let change = Reschedule { delay, attempt: fence.attempt, failure: None, keep };
             life.host.committer.write(fence, Change::Reschedule(change)).await;
-            life.runs.leave(fence);
+            life.leave(fence);
             life.signals.due.within(delay);
         }
     }
 
-    /// Cancels a job of this worker, whether it runs or waits for a slot.
+    /// Forgets a claim. The poller may be waiting for that: see [`Slots::demand`].
+    fn leave(&self, fence: Fence) {
+        if self.runs.leave(fence) >= UNSETTLED {
+            self.slots.claimable.notify_one();
+        }
+    }
+
+    /// Cancels a job of this worker, whether it runs, waits for a slot or is only being claimed.
     pub(super) fn cancel(self: &Arc<Self>, job: JobId) {
-        if self.runs.cancel(job, CancelReason::Cancelled) {
+        if self.runs.cancel(job) {
             return;
         }
         // Its row carries the request, so that handing it back ends it.
@@ -253,7 +262,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.life.runs.leave(self.fence);
+        self.life.leave(self.fence);
         if !self.settled {
             self.life.unsure.store(true, Ordering::Relaxed);
             self.life.slots.claimable.notify_one();

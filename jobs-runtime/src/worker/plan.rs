@@ -4,6 +4,7 @@
 use crate::{
     ctx::States,
     driver::{Capability, Driver, KnownKind, Lease},
+    duration,
     error::{
         Error,
         code::{self, Code},
@@ -104,7 +105,11 @@ impl Findings {
     }
 
     pub(super) fn lease(&mut self, lease: Lease) {
-        if lease.beat.is_zero() || lease.duration < lease.beat * 2 {
+        if lease.duration > duration::MAX {
+            let text = format!("the lease of {:?} is longer than 36500d, the limit", lease.duration);
+            self.add(code::WORKER_CONFIG_INVALID, text);
+        }
+        if lease.beat.is_zero() || lease.duration < lease.beat.saturating_mul(2) {
             let text = format!(
                 "the lease of {:?} is renewed every {:?}: a beat must be longer than zero and at most half the lease",
                 lease.duration, lease.beat

@@ -11,19 +11,27 @@ use std::{
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
+use tokio::time::{Instant, sleep_until};
 
+/// How many leases pass at most between two looks at what the worker holds by the store's account. A claim may take
+/// effect long after it was given up: what the network has held back arrives when it heals.
+const RECONCILE: u32 = 4;
 /// How long a job waits that was handed back because no run here knew of it.
 const LOST: Duration = Duration::from_secs(1);
 
 /// Claims each time a queue was woken or a slot of a queue with more work became free, until the worker drains.
 pub(super) async fn poll(life: Arc<Life>) -> Result<(), Error> {
+    let every = life.shared.plan.lease.duration.saturating_mul(RECONCILE);
+    let mut reconciled = Instant::now();
     while !life.closing.is_cancelled() {
-        if life.unsure.load(Ordering::Relaxed) {
+        if life.unsure.load(Ordering::Relaxed) || reconciled.elapsed() >= every {
             reconcile(&life).await?;
+            reconciled = Instant::now();
         }
-        let Some(demand) = life.slots.demand() else {
+        let Some(demand) = life.slots.demand(life.runs.held()) else {
             tokio::select! {
                 () = life.slots.claimable.notified() => {}
+                () = sleep_until(reconciled + every) => {}
                 () = life.closing.cancelled() => {}
             }
             continue;
@@ -38,6 +46,7 @@ pub(super) async fn poll(life: Arc<Life>) -> Result<(), Error> {
             }
             Err(error) => {
                 tracing::warn!(event = logged::CLAIM_FAILED, %error, "a claim failed");
+                life.slots.failed(&demand);
                 return Err(error);
             }
         };

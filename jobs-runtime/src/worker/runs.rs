@@ -17,6 +17,8 @@ pub(super) struct Runs(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     held: HashSet<Token>,
+    /// Jobs that were asked to cancel and have no run here: theirs may be about to begin.
+    asked: HashSet<JobId>,
     runs: HashMap<Token, (JobId, Cancel)>,
     closed: Option<CancelReason>,
 }
@@ -27,10 +29,13 @@ impl Runs {
         self.lock().held.insert(fence.token);
     }
 
-    /// Enters the run of a claim. If all were cancelled before, it is too.
+    /// Enters the run of a claim. If all were cancelled before, or its job was, it is too.
     pub(super) fn enter(&self, fence: Fence) -> Cancel {
         let cancel = Cancel::default();
         let mut inner = self.lock();
+        if inner.asked.remove(&fence.job) {
+            cancel.cancel(CancelReason::Cancelled);
+        }
         if let Some(reason) = inner.closed {
             cancel.cancel(reason);
         }
@@ -38,11 +43,18 @@ impl Runs {
         cancel
     }
 
-    /// Forgets a claim that has settled or was handed back.
-    pub(super) fn leave(&self, fence: Fence) {
+    /// Forgets a claim that has settled or was handed back. Answers how many are held still.
+    pub(super) fn leave(&self, fence: Fence) -> usize {
         let mut inner = self.lock();
         inner.held.remove(&fence.token);
         inner.runs.remove(&fence.token);
+        inner.asked.remove(&fence.job);
+        inner.held.len()
+    }
+
+    /// How many claims are held.
+    pub(super) fn held(&self) -> usize {
+        self.lock().held.len()
     }
 
     /// Whether a claim is held.
@@ -50,15 +62,23 @@ impl Runs {
         self.lock().held.contains(&fence.token)
     }
 
-    /// Cancels a job's run, and says whether there is one.
-    pub(super) fn cancel(&self, job: JobId, reason: CancelReason) -> bool {
-        let inner = self.lock();
+    /// Cancels a job's run, and says whether there is one. A run that is yet to begin is cancelled when it does.
+    pub(super) fn cancel(&self, job: JobId) -> bool {
+        let mut inner = self.lock();
         let found: Vec<Cancel> = inner.runs.values().filter(|(id, _)| *id == job).map(|run| run.1.clone()).collect();
+        if found.is_empty() {
+            inner.asked.insert(job);
+        }
         drop(inner);
         for cancel in &found {
-            cancel.cancel(reason);
+            cancel.cancel(CancelReason::Cancelled);
         }
         !found.is_empty()
+    }
+
+    /// Forgets the requests about jobs that the store does not list as asked to cancel: they are no longer held.
+    pub(super) fn retain_asked(&self, listed: &[JobId]) {
+        self.lock().asked.retain(|job| listed.contains(job));
     }
 
     /// Cancels all runs, and those to come. Answers how many there were.

@@ -11,6 +11,9 @@ use tokio::{sync::Notify, time::Instant};
 
 /// How many jobs one claim asks for at most, over all queues.
 const CLAIM: u32 = 2_000;
+/// How many claims a worker holds at most beyond its slots: what has ended and is not written yet stands for most of
+/// them, and grows while the store takes claims and no ends.
+pub(super) const UNSETTLED: usize = 4_096;
 /// How often a woken queue is looked at: the second look finds what became visible only after the first.
 const LOOKS: u8 = 2;
 
@@ -29,6 +32,10 @@ struct Inner {
     by_name: HashMap<String, usize>,
     /// The job on its last life, and since when it is here.
     last_life: Option<(JobId, Instant)>,
+    /// How many jobs the next claim may ask for: fewer after a claim that failed, since it may have been too much.
+    most: u32,
+    /// The queue that the next claim serves first.
+    first: usize,
 }
 
 struct Queue {
@@ -79,7 +86,7 @@ impl Slots {
             .collect();
         let by_name = queues.iter().enumerate().map(|(index, queue)| (queue.name.clone(), index)).collect();
         Self {
-            inner: Mutex::new(Inner { closed: false, queues, by_name, last_life: None }),
+            inner: Mutex::new(Inner { closed: false, queues, by_name, last_life: None, most: CLAIM, first: 0 }),
             startable: Notify::new(),
             claimable: Notify::new(),
         }
@@ -113,15 +120,20 @@ impl Slots {
         self.claimable.notify_one();
     }
 
-    /// What to claim now; `None` if there is nothing to ask for.
-    pub(super) fn demand(&self) -> Option<Demand> {
+    /// What to claim now, while so many claims are held; `None` if there is nothing to ask for.
+    pub(super) fn demand(&self, held: usize) -> Option<Demand> {
         let mut inner = self.lock();
         if inner.closed {
             return None;
         }
-        let mut left = CLAIM;
+        let slots = inner.queues.iter().fold(0, |sum: usize, queue| sum.saturating_add(queue.limit as usize));
+        let bearable = slots.saturating_add(UNSETTLED).saturating_sub(held);
+        let mut left = inner.most.min(u32::try_from(bearable).unwrap_or(u32::MAX));
         let mut demand = Demand { asked: Vec::new(), queues: Vec::new() };
-        for (index, queue) in inner.queues.iter_mut().enumerate() {
+        let (first, count) = (inner.first, inner.queues.len());
+        inner.first = (first + 1) % count.max(1);
+        for index in (first..count).chain(0..first) {
+            let queue = &mut inner.queues[index];
             let room = queue.room().min(left);
             if queue.looks > 0 && room > 0 {
                 left -= room;
@@ -137,6 +149,7 @@ impl Slots {
     /// about may not be ready yet.
     pub(super) fn answered(&self, demand: &Demand, claimed: &[Claimed]) -> bool {
         let mut inner = self.lock();
+        inner.most = inner.most.saturating_mul(2).min(CLAIM);
         let mut short = false;
         for (index, room, wakes) in &demand.asked {
             let queue = &mut inner.queues[*index];
@@ -147,6 +160,12 @@ impl Slots {
             }
         }
         short
+    }
+
+    /// Notes that a claim failed: the next one asks for half as much.
+    pub(super) fn failed(&self, demand: &Demand) {
+        let asked = demand.asked.iter().fold(0, |sum: u32, (_, room, _)| sum.saturating_add(*room));
+        self.lock().most = (asked / 2).max(1);
     }
 
     /// Takes a claimed job into its queue's buffer. `last_life` says that its next crash quarantines it: a worker keeps
@@ -249,6 +268,6 @@ impl Queue {
         if free <= buffered && buffered > ahead / 2 {
             return 0;
         }
-        (free + ahead).saturating_sub(buffered)
+        free.saturating_add(ahead).saturating_sub(buffered)
     }
 }
