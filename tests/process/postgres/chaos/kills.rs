@@ -28,7 +28,7 @@ struct Form {
 
 const SHORT: Form = Form { jobs: 1_000, kills: 10, stops: 1, pause: 800 };
 const FULL: Form = Form { jobs: 10_000, kills: 100, stops: 5, pause: 800 };
-const EXTREME: Form = Form { jobs: 10_000, kills: 500, stops: 50, pause: 300 };
+const EXTREME: Form = Form { jobs: 50_000, kills: 500, stops: 50, pause: 300 };
 const FLEET: usize = 3;
 /// From the last fault to the last end.
 const SETTLED: Duration = Duration::from_secs(60);

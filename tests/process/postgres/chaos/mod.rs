@@ -1,5 +1,5 @@
 //! The kill test, the rolling restarts and the blocked runtime: short in every test run, long with
-//! `JOBS_CHAOS=full`. With `JOBS_CHAOS=extreme` the kill test takes some ten minutes.
+//! `JOBS_CHAOS=full`. With `JOBS_CHAOS=extreme` the kill test takes a quarter of an hour.
 
 mod blocked;
 mod kills;
