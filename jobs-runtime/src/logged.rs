@@ -40,6 +40,7 @@ events! {
     JOB_QUARANTINED = "jobs.job.quarantined", "A job took its process down as often as its budget allows.";
     SETTLED_HOOK_FAILED = "jobs.settled.hook-failed", "An `on_settled` hook failed.";
     FOLLOW_UP_FAILED = "jobs.settled.follow-up-failed", "A follow-up job could not be built.";
+    TENANT_UNGUARDED = "jobs.tenant.unguarded", "Row-level security does not hold for the role of the pool.";
     TENANT_CROSSED = "jobs.tenant.crossed", "A body left its tenant's bounds on purpose.";
     RESCUE_DONE = "jobs.rescue.done", "Jobs of lapsed workers are ready again.";
     PURGE_DONE = "jobs.purge.done", "Finished jobs left the history.";

@@ -10,12 +10,32 @@ use jobs::{
     spec::JobSpec,
 };
 use sqlx::{Connection, PgConnection};
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 async fn pg(db: &Db) -> Arc<Pg> {
     let pg = Pg::connect(db.url()).await.unwrap();
     pg.migrate(Migrate::ApplyAll).await.unwrap();
     Arc::new(pg)
+}
+
+/// What was logged.
+#[derive(Clone, Default)]
+struct Said(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Said {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Tells the tenant's setting, inside and outside of its bounds.
@@ -71,6 +91,27 @@ async fn a_run_has_transactions_of_its_tenant_and_of_none() {
     let job = jobs.enqueue::<Tenants>("acme".to_owned()).await.unwrap().id();
     assert_eq!(ended(&jobs, job).await.output.unwrap().as_str(), r#"["acme",""]"#);
     worker.drain().await;
+}
+
+#[tokio::test]
+async fn security_that_does_not_hold_for_the_role_is_warned_of_once() {
+    let db = Db::new();
+    let jobs = Jobs::new(pg(&db).await, Registry::builder().build().unwrap());
+    let pool = db.pool(1).await;
+    for statement in ["CREATE TABLE invoices (org text)", "ALTER TABLE invoices ENABLE ROW LEVEL SECURITY"] {
+        sqlx::query(statement).execute(&pool).await.unwrap();
+    }
+    let said = Said::default();
+    let writer = said.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
+    let _here = tracing::subscriber::set_default(subscriber);
+    let ctx = Ctx::for_test(&jobs).tenant("acme").build();
+    for _ in 0..2 {
+        ctx.tx().await.unwrap().rollback().await.unwrap();
+    }
+    let said = String::from_utf8(said.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(said.matches("jobs.tenant.unguarded").count(), 1, "{said}");
+    assert!(said.contains("invoices"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -144,6 +144,7 @@ impl PgOptions {
             tokens: Tokens::default(),
             probes: Arc::default(),
             is_direct: AtomicBool::new(false),
+            has_looked_at_guards: AtomicBool::new(false),
             options: self,
         })
     }

@@ -12,7 +12,9 @@ pub(super) fn store(doing: &'static str) -> impl FnOnce(SqlxError) -> Error {
             Class::Unavailable if error.as_database_error().is_none() => {
                 format!("the database did not answer while it was to {doing}: {cause}")
             }
-            Class::SchemaMissing => format!("a table or function of ours is missing while the database was to {doing}"),
+            Class::SchemaMissing => {
+                format!("the database could not {doing}, since a table or function of this library is missing: {cause}")
+            }
             Class::Pooled => format!("a pooler lends server connections for one transaction each; it was to {doing}"),
             Class::Unavailable | Class::Item | Class::Other => format!("the database refused to {doing}: {cause}"),
         };

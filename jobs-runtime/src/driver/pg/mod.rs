@@ -75,6 +75,8 @@ pub struct Pg {
     probes: Arc<hints::Probes>,
     /// Whether it was found that no pooler in transaction mode stands in between.
     is_direct: AtomicBool,
+    /// Whether a tenant's transaction has looked whether row-level security holds.
+    has_looked_at_guards: AtomicBool,
     options: PgOptions,
 }
 
