@@ -129,6 +129,31 @@ async fn a_role_that_cannot_create_works_on_a_schema_that_is_there() {
     role.remove().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_role_that_may_not_truncate_purges_row_by_row() {
+    use jobs::testing::conformance::{HandWorker, job};
+    let db = Db::new();
+    let role = Role::create(&db).await;
+    let name = &role.name;
+    run(
+        &role.admin,
+        format!(
+            "GRANT USAGE ON SCHEMA jobs TO {name};
+             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA jobs TO {name};
+             GRANT USAGE ON ALL SEQUENCES IN SCHEMA jobs TO {name}"
+        ),
+    )
+    .await;
+    let driver = std::sync::Arc::new(Pg::new(role.pool(&db).await).expect("the driver is built"));
+    driver.enqueue(&[job()], None).await.expect("an enqueue");
+    let worker = HandWorker::start(driver.clone()).await;
+    worker.finish(&worker.claim_one().await, jobs::State::Completed).await;
+    worker.stop().await;
+    crate::support::shift(&role.admin, std::time::Duration::from_secs(8 * 86_400)).await;
+    assert_eq!(driver.purge(1_000).await.expect("a purge"), 1);
+    role.remove().await;
+}
+
 #[tokio::test]
 async fn a_role_that_may_not_migrate_is_told_so() {
     let db = Db::empty();

@@ -178,7 +178,7 @@ impl Listener {
             .connect_lazy_with(self.options.clone());
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
-        listener.listen(&self.channel).await?;
+        timeout(PROBE, listener.listen(&self.channel)).await.unwrap_or_else(|_| Err(lost()))?;
         let mut probes = interval_at(Instant::now(), PROBE);
         let mut sending = JoinSet::new();
         let mut awaited: Option<String> = None;

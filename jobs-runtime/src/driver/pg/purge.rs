@@ -17,7 +17,7 @@ type PgQuery = Query<'static, Postgres, PgArguments>;
 struct DueSlot {
     slot: i16,
     day: i32,
-    ends_today: bool,
+    at_once: bool,
 }
 
 impl DueSlot {
@@ -36,8 +36,8 @@ async fn purge_all(pg: &Pg, limit: i64) -> Result<u64, sqlx::Error> {
         removed += delete(sqlx::query(statement.clone()), limit, pg.own()).await?;
     }
     let due: Vec<(i16, i32, bool)> = sqlx::query_as(pg.sql.purge_due_slots.clone()).fetch_all(pg.own()).await?;
-    for (slot, day, ends_today) in due {
-        removed += empty(pg, &DueSlot { slot, day, ends_today }, limit).await?;
+    for (slot, day, at_once) in due {
+        removed += empty(pg, &DueSlot { slot, day, at_once }, limit).await?;
     }
     Ok(removed)
 }
@@ -54,7 +54,7 @@ async fn empty(pg: &Pg, due: &DueSlot, limit: i64) -> Result<u64, sqlx::Error> {
     if locked.fetch_optional(&mut *tx).await?.is_none() {
         return Ok(0);
     }
-    let removed = if due.ends_today {
+    let removed = if due.at_once {
         match truncate(pg, due, &mut tx).await {
             // A reader holds the slot: the next purge tries again.
             Err(error) if fault::sql_state(&error).as_deref() == Some("55P03") => return Ok(0),
@@ -70,7 +70,7 @@ async fn empty(pg: &Pg, due: &DueSlot, limit: i64) -> Result<u64, sqlx::Error> {
             .await?,
         )
     };
-    let is_empty = removed.is_some_and(|removed| due.ends_today || removed < limit.unsigned_abs());
+    let is_empty = removed.is_some_and(|removed| due.at_once || removed < limit.unsigned_abs());
     if is_empty {
         pg.query(&pg.sql.purge_mark_slot).bind(due.slot).bind(due.day).execute(&mut *tx).await?;
     }

@@ -26,17 +26,21 @@ pub(super) async fn start(pg: &Pg, worker: NewWorker) -> Result<WorkerId, Error>
 }
 
 pub(super) async fn stop(pg: &Pg, worker: WorkerId) -> Result<(), Error> {
+    while stop_piece(pg, worker).await? {}
+    Ok(())
+}
+
+/// Hands back a piece of what the worker holds, and ends its lease with the last one. Says whether there is more.
+async fn stop_piece(pg: &Pg, worker: WorkerId) -> Result<bool, Error> {
     let doing = || fault::store("end a worker's lease");
     let mut session = pg.own().acquire().await.map_err(doing())?;
     let mut tx = session.begin().await.map_err(doing())?;
     let found: Option<i64> =
         pg.scalar(&pg.sql.worker_lock).bind(worker.0).fetch_optional(&mut *tx).await.map_err(doing())?;
-    if found.is_some() {
-        rescue::release(pg, &mut tx, &[worker.0], 0).await?;
-    }
+    let more = found.is_some() && rescue::release(pg, &mut tx, &[worker.0], 0).await?.workers == 0;
     tx.commit().await.map_err(doing())?;
     session.give_back();
-    Ok(())
+    Ok(more)
 }
 
 /// Notes which queue each kind belongs to, for enqueues from SQL.

@@ -183,3 +183,19 @@ pub async fn a_claim_of_nothing_tells_whether_the_lease_is_held(store: &dyn Fixt
     let lost = worker.try_claim(&[]).await.expect_err("the lease has lapsed");
     assert_eq!(lost.code(), code::WORKER_LOST);
 }
+
+/// However much a worker holds, a rescue and an orderly end hand back all of it.
+pub async fn thousands_of_held_jobs_are_handed_back_by_a_rescue_and_by_a_stop(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    store.enqueue(&(0..2_000).map(|_| job()).collect::<Vec<_>>()).await;
+    assert_eq!(worker.claim(2_000).await.len(), 2_000);
+    store.advance_secs(31).await;
+    assert_eq!(rescue(store).await, Rescued { workers: 1, jobs: 2_000, cancelled: 0 });
+    let next = HandWorker::start(store.driver()).await;
+    assert!(next.claim(2_000).await.iter().all(|claimed| claimed.crashes == 1));
+    next.stop().await;
+    assert!(is_lost(&next).await);
+    let last = HandWorker::start(store.driver()).await;
+    let claimed = last.claim(3_000).await;
+    assert_eq!((claimed.len(), claimed.iter().filter(|claimed| claimed.crashes == 1).count()), (2_000, 2_000));
+}

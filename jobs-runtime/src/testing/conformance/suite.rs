@@ -73,6 +73,7 @@ macro_rules! conformance_suite {
         ]);
         $crate::__conformance_area!($fixture, lease: [
             a_claim_of_nothing_tells_whether_the_lease_is_held,
+            thousands_of_held_jobs_are_handed_back_by_a_rescue_and_by_a_stop,
             a_renewal_extends_the_lease,
             a_lapsed_lease_is_not_renewed,
             an_open_session_finds_its_lease_lapsed,

@@ -1,5 +1,5 @@
--- The slots whose last day has begun but whose jobs have not left yet; `ends_today` says that the day is today and has
--- more than ten minutes left.
+-- The slots whose last day has begun but whose jobs have not left yet; `at_once` says that the day is today and has more
+-- than ten minutes left, and that the role may truncate.
 WITH today AS (
     SELECT
         floor(extract(epoch FROM clock_timestamp()) / 86400)::int4 AS day,
@@ -18,7 +18,9 @@ last_days AS (
 SELECT
     slot,
     last_day,
-    last_day = day AND has_time AS ends_today
+    last_day = day
+        AND has_time
+        AND has_table_privilege('{schema}.history_' || lpad(slot::text, 2, '0'), 'TRUNCATE') AS at_once
 FROM last_days
 WHERE purged_day < last_day
 ORDER BY last_day

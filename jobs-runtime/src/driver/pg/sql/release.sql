@@ -1,13 +1,22 @@
 -- Hands back what workers hold whose rows the transaction has locked before this statement's snapshot was taken.
--- $1 workers, $2 crashes to add, $3 channel, $4 seconds to keep what ends as cancelled
-WITH gone AS (
-    DELETE FROM {schema}.running
+-- $1 workers, $2 crashes to add, $3 channel, $4 seconds to keep what ends as cancelled, $5 how many jobs at most
+WITH picked AS MATERIALIZED (
+    SELECT id
+    FROM {schema}.running
     WHERE worker = ANY ($1::int8[])
+    LIMIT $5
+),
+gone AS (
+    DELETE FROM {schema}.running
+    WHERE id = ANY (ARRAY(SELECT id FROM picked))
+        AND worker = ANY ($1::int8[])
     RETURNING *
 ),
 ended AS (
+    -- Only once they hold nothing more: their locked rows keep others from claiming for them meanwhile.
     DELETE FROM {schema}.workers
     WHERE id = ANY ($1::int8[])
+        AND (SELECT count(*) FROM picked) < $5
     RETURNING id
 ),
 cancelled AS (
