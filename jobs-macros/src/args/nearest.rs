@@ -6,25 +6,21 @@ pub(super) fn nearest<'a>(word: &str, valid: impl Iterator<Item = &'a str>) -> O
     (near.0 <= 2 && near.0 * 3 <= word.len()).then_some(near.1)
 }
 
-/// How many letters are to be inserted, removed or replaced; two that changed places count as one.
+/// How many letters are to be inserted, removed or replaced (Levenshtein).
 fn distance(from: &str, to: &str) -> usize {
-    let (from, to) = (from.as_bytes(), to.as_bytes());
-    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
-    for i in 0..=from.len() {
-        for j in 0..=to.len() {
-            rows[i][j] = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
-                let mut least = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-                if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
-                    least = least.min(rows[i - 2][j - 2] + 1);
-                }
-                least
-            };
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (letters, a) in (1..).zip(from.bytes()) {
+        let mut left = letters;
+        let mut next = vec![left];
+        for (b, pair) in to.bytes().zip(row.windows(2)) {
+            if let [diagonal, above] = pair {
+                left = (diagonal + usize::from(a != b)).min(above + 1).min(left + 1);
+                next.push(left);
+            }
         }
+        row = next;
     }
-    rows[from.len()][to.len()]
+    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
