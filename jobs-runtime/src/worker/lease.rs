@@ -16,11 +16,15 @@ use std::{
 };
 use tokio::{
     sync::oneshot,
+    task::JoinHandle,
     time::{sleep, timeout, timeout_at},
 };
 
 /// The wait before a renewal that failed is tried again, at most a tenth of the lease.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest that a body which blocks may keep the runtime's other threads from their work.
+const STIR: Duration = Duration::from_millis(250);
 
 /// How long before the lease's end a worker gives it up: a sixth of it. Its runs must be gone by the end.
 pub(super) fn margin(lease: Lease) -> Duration {
@@ -60,12 +64,28 @@ pub(super) fn hold(life: &Arc<Life>, began: Instant) -> Result<Held, Error> {
                 // The sender is gone with the worker's own task, also where its whole runtime was shut down.
                 _ = stopped => {}
                 () = keep(&life, began) => {}
+                () = stir(&life) => {}
             }
         });
         let _ = ended.send(());
     };
     std::thread::Builder::new().name("jobs-lease".to_owned()).spawn(renew).map_err(failed)?;
     Ok(Held { _stop: stop, thread_ended })
+}
+
+/// Wakes an idle thread of the worker's runtime now and then while jobs run.
+///
+/// A runtime thread that finds a single task runs it without waking another. If that is a body which blocks, nobody
+/// waits for input and timers any more, though other threads are idle (tokio-rs/tokio#4730).
+async fn stir(life: &Weak<Life>) {
+    let mut stirred: Option<JoinHandle<()>> = None;
+    loop {
+        sleep(STIR).await;
+        let Some(life) = life.upgrade() else { std::future::pending().await };
+        if life.runs.len() > 0 && stirred.as_ref().is_none_or(JoinHandle::is_finished) {
+            stirred = Some(life.stir());
+        }
+    }
 }
 
 /// Renews until the lease is lost, whatever fails on the way.

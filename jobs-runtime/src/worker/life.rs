@@ -26,7 +26,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How long a job on its last life waits that was handed back because another one is here: as long again as that one
@@ -215,6 +215,11 @@ impl Life {
         tracing::error!(event = logged::LEASE_LOST, worker = self.id.0, runs, why, "the lease is lost");
         let text = format!("worker {} lost its lease ({why}) and cancelled its {runs} runs", self.id.0);
         self.shared.reporter.worker(code::WORKER_LOST, text);
+    }
+
+    /// Gives an idle thread of the worker's runtime something to wake for. May be called from any thread.
+    pub(super) fn stir(&self) -> JoinHandle<()> {
+        self.runtime.spawn(async {})
     }
 
     /// Runs a future as one of this incarnation's tasks, until it is done or the worker is aborted.

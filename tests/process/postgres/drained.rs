@@ -20,12 +20,14 @@ async fn a_terminated_worker_finishes_what_it_can_hands_the_rest_back_uncounted_
     let worker = || scene.worker().lease(5_000).set("CONCURRENCY", 50).set("CANCEL_GRACE", "500ms");
     let mut first = worker().set("PREFETCH", 20).set("DRAIN_GRACE", "4s").set("NAME", "first").start();
     // Fifty runs: some end within the grace, some heed their cancellation, some ignore it, one even blocks a thread.
-    scene.enqueue::<work>(tasks(0, 10, Act::Sleep(1_500))).await;
+    scene.enqueue::<work>(tasks(0, 10, Act::Sleep(3_000))).await;
     let held = scene.enqueue::<work>(tasks(100, 34, Act::Hold)).await;
     let ignoring = scene.enqueue::<work>(tasks(200, 5, Act::Ignore)).await;
+    scene.wait_for("start", &first, 49).await;
+    // Alone: a body that a blocking one wakes is stuck with it on its thread.
     let blocking = scene.enqueue::<work>(tasks(300, 1, Act::Stall)).await;
-    let unstarted = scene.enqueue::<work>(tasks(400, 20, Act::Sleep(0))).await;
     scene.wait_for("start", &first, 50).await;
+    let unstarted = scene.enqueue::<work>(tasks(400, 20, Act::Sleep(0))).await;
     scene.wait_until(PATIENCE, "SELECT count(*) FROM jobs.running", 70).await;
 
     let (terminated_at, start) = (scene.now().await, Instant::now());

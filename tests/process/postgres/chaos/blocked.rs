@@ -28,3 +28,23 @@ async fn jobs_that_hold_all_threads_for_five_leases_are_not_rescued() {
     assert_eq!(lease, blocked.incarnation, "the lease that it began with");
     println!("{THREADS} jobs held {THREADS} threads for five leases of 3 s: one start each, the lease never lapsed");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_blocks_one_thread_does_not_keep_the_other_from_its_work() {
+    let scene = Scene::new(role!("worker", worker::main)).await;
+    let blocked = scene.worker().set("THREADS", 2).start();
+    for n in 0..5 {
+        scene.enqueue::<work>([Task { n: 2 * n, act: Act::Block(1_500) }]).await;
+        scene.wait_for("start", &blocked, i64::from(2 * n) + 1).await;
+        scene.enqueue::<work>([Task { n: 2 * n + 1, act: Act::Sleep(0) }]).await;
+        scene.wait_for("end", &blocked, i64::from(2 * n) + 2).await;
+    }
+    let while_blocked = "
+        SELECT count(*)
+        FROM log AS other
+        JOIN log AS blocking ON blocking.n = other.n - 1 AND blocking.event = 'end'
+        WHERE other.n % 2 = 1
+            AND other.event = 'end'
+            AND other.at < blocking.at";
+    assert_eq!(scene.count(while_blocked).await, 5);
+}
