@@ -160,7 +160,7 @@ impl Jobs {
         self.driver().list(filter).await
     }
 
-    /// Counts the live jobs and the dead of each queue and kind, and says whether a live worker knows the kind.
+    /// Counts the live jobs and the dead of each queue and kind, and says whether a live worker serves both.
     ///
     /// # Errors
     /// If the store does not answer.

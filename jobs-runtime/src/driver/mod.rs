@@ -120,7 +120,7 @@ pub trait Driver: Send + Sync + 'static {
     /// Lists jobs, newest first.
     fn list(&self, filter: ListFilter) -> BoxFuture<'_, Result<Vec<JobRecord>, Error>>;
 
-    /// Counts the live jobs and the dead of each queue and kind, and says whether a live worker knows the kind.
+    /// Counts the live jobs and the dead of each queue and kind, and says whether a live worker serves both.
     fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>>;
 
     /// Lists the workers whose lease is current.

@@ -453,7 +453,7 @@ pub struct KindCount {
     pub state: State,
     /// How many.
     pub jobs: u64,
-    /// Whether a worker with a current lease knows the kind.
+    /// Whether a worker with a current lease serves the queue and knows the kind.
     pub has_worker: bool,
 }
 

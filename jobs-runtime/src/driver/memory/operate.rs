@@ -73,7 +73,11 @@ pub(super) fn list(memory: &Memory, filter: &ListFilter) -> Vec<JobRecord> {
 pub(super) fn counts(memory: &Memory) -> Vec<KindCount> {
     let (store, now) = memory.lock();
     let current = store.workers.values().filter(|worker| !worker.has_lapsed(now));
-    let known: HashSet<&str> = current.flat_map(|worker| &worker.kinds).map(|kind| &*kind.name).collect();
+    let served: HashSet<(&str, &str)> = current
+        .flat_map(|worker| {
+            worker.queues.iter().flat_map(|(queue, _)| worker.kinds.iter().map(|kind| (&**queue, &*kind.name)))
+        })
+        .collect();
     let mut counts: BTreeMap<(&str, &str, State), u64> = BTreeMap::new();
     for row in store.jobs().filter(|row| !row.state.is_final() || row.state == State::Dead) {
         *counts.entry((&row.new.queue, &row.new.kind, row.state)).or_default() += 1;
@@ -85,7 +89,7 @@ pub(super) fn counts(memory: &Memory) -> Vec<KindCount> {
             kind: kind.to_owned(),
             state,
             jobs,
-            has_worker: known.contains(kind),
+            has_worker: served.contains(&(queue, kind)),
         })
         .collect()
 }

@@ -147,7 +147,7 @@ pub async fn a_list_is_filtered(store: &dyn Fixture) {
     assert_eq!(by(narrow).await, [false, true, false, false]);
 }
 
-/// Counts hold the live jobs and the dead, by queue, kind and state, and say which kinds a live worker knows.
+/// Counts hold the live jobs and the dead, by queue, kind and state, and say which a live worker serves.
 pub async fn counts_are_by_queue_kind_and_state(store: &dyn Fixture) {
     let worker = HandWorker::start(store.driver()).await;
     store.enqueue(&[job(), job(), job(), job(), job(), job()]).await;
@@ -155,7 +155,9 @@ pub async fn counts_are_by_queue_kind_and_state(store: &dyn Fixture) {
     worker.finish(&held[0], State::Completed).await;
     worker.finish(&held[1], State::Dead).await;
     worker.retry(&held[2], Duration::from_secs(60)).await;
-    store.enqueue(&[of("other", "not.known"), of("other", "not.known")]).await;
+    store
+        .enqueue(&[of("other", "not.known"), of("other", "not.known"), of("other", KIND), of(QUEUE, "not.known")])
+        .await;
     let counts = |store: &dyn Fixture| {
         let driver = store.driver();
         async move {
@@ -176,6 +178,8 @@ pub async fn counts_are_by_queue_kind_and_state(store: &dyn Fixture) {
             mine(State::Running, 2),
             mine(State::Dead, 1),
             ("other".to_owned(), "not.known".to_owned(), State::Ready, 2, false),
+            ("other".to_owned(), KIND.to_owned(), State::Ready, 1, false),
+            (QUEUE.to_owned(), "not.known".to_owned(), State::Ready, 1, false),
         ];
         all.sort();
         all

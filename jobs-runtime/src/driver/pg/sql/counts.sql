@@ -7,16 +7,23 @@ WITH live AS (
     UNION ALL
     SELECT queue, kind, 5::int2, pg_catalog.count(*) FROM {schema}.dead GROUP BY queue, kind
 ),
-known AS (
-    SELECT DISTINCT pg_catalog.unnest(kinds) AS kind
+-- Workers of one program serve the same.
+programs AS (
+    SELECT DISTINCT queues::text AS queues, kinds
     FROM {schema}.workers
     WHERE lease_until > pg_catalog.clock_timestamp()
+),
+served AS (
+    SELECT DISTINCT queue ->> 0 AS queue, kind
+    FROM programs,
+        pg_catalog.json_array_elements(queues::json) AS queue,
+        pg_catalog.unnest(kinds) AS kind
 )
 SELECT
     queue,
     kind,
     state,
     jobs,
-    kind IN (SELECT kind FROM known) AS has_worker
+    (queue, kind) IN (SELECT queue, kind FROM served) AS has_worker
 FROM live
 ORDER BY queue, kind, state
