@@ -10,7 +10,7 @@ use jobs::{
 };
 use std::{
     sync::{Arc, atomic::Ordering::SeqCst},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::Semaphore;
 
@@ -64,6 +64,34 @@ async fn a_job_that_is_cancelled_while_it_is_claimed_does_not_begin() {
     assert_eq!(ended(&jobs, job).await.state, State::Cancelled);
     assert_eq!(log.starts(), 0);
     worker.drain().await;
+}
+
+#[tokio::test]
+async fn a_request_to_cancel_whose_hint_was_lost_is_found_soon() {
+    let driver = Scripted::default();
+    driver.script.cancels_lost.store(true, SeqCst);
+    let jobs = jobs_on(Arc::new(driver.clone()));
+    let worker = jobs.worker().start().await.unwrap();
+    let job = enqueue(&jobs, Act::UntilCancelled(false)).await;
+    in_state(&jobs, job, State::Running).await;
+    let began = Instant::now();
+    assert_eq!(driver.cancel(job).await.unwrap(), CancelAnswer::Asked);
+    assert_eq!(ended(&jobs, job).await.state, State::Cancelled);
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}, not with the next renewal in 10 s", began.elapsed());
+    worker.drain().await;
+}
+
+#[tokio::test]
+async fn a_drain_ends_also_if_an_end_cannot_be_written() {
+    let driver = Scripted::default();
+    *driver.script.stuck.lock().unwrap() = |_| true;
+    let jobs = jobs_on(Arc::new(driver));
+    let worker = jobs.worker().lease(SHORT).drain_grace("100ms").cancel_grace("100ms").start().await.unwrap();
+    let job = enqueue(&jobs, Act::Ok).await;
+    in_state(&jobs, job, State::Running).await;
+    worker.drain().await;
+    let record = in_state(&jobs, job, State::Ready).await;
+    assert_eq!((record.attempt, record.crashes), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -62,6 +62,8 @@ pub(crate) struct Script {
     pub(crate) begins_fail: AtomicU32,
     /// How many requests to cancel were told.
     pub(crate) cancels_told: AtomicU32,
+    /// Whether a hint that something may have been lost is given in place of each request to cancel.
+    pub(crate) cancels_lost: AtomicBool,
     /// Whether no hint is ever given.
     pub(crate) no_hints: AtomicBool,
     /// Whether unique keys are said to be missing.
@@ -93,6 +95,7 @@ impl Default for Script {
             renewals: AtomicU32::new(0),
             begins_fail: AtomicU32::new(0),
             cancels_told: AtomicU32::new(0),
+            cancels_lost: AtomicBool::new(false),
             no_hints: AtomicBool::new(false),
             no_unique_keys: AtomicBool::new(false),
             others: AtomicU32::new(0),
@@ -283,6 +286,9 @@ impl Hints for Listener {
             let hint = self.inner.next().await;
             if matches!(hint, Hint::Cancel(_)) {
                 self.script.cancels_told.fetch_add(1, SeqCst);
+                if self.script.cancels_lost.load(SeqCst) {
+                    return Hint::All;
+                }
             }
             hint
         })

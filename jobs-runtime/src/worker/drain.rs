@@ -11,10 +11,11 @@ use tokio::{
 
 /// How long the hooks of `on_settled` may take at the end: the limit that each has anyway.
 const HOOKS: Duration = Duration::from_secs(10);
-/// How long the store may take to end the lease. It lapses by itself otherwise.
+/// How long the store may take to flush, and then to end the lease. It lapses by itself otherwise.
 const STOP: Duration = Duration::from_secs(5);
 
-/// Drains the incarnation. Its lease is renewed until its last job has settled.
+/// Drains the incarnation. Its lease is renewed until its last job has settled, or the store has not taken that for so long
+/// that the job goes back with what else is held.
 pub(super) async fn drain(life: &Arc<Life>, poller: JoinHandle<()>, pipeline: JoinHandle<()>, held: lease::Held) {
     let grace = life.shared.plan.undisturbed();
     let runs = life.runs.len();
@@ -41,15 +42,17 @@ pub(super) async fn drain(life: &Arc<Life>, poller: JoinHandle<()>, pipeline: Jo
     };
     if !in_time {
         life.runs.cancel_all(CancelReason::Drain);
-        unless_lost(life, finished).await;
+        // A cancelled body is gone within its grace and a second; what cannot be written within a lease is not waited for.
+        let gone = life.shared.plan.cancel_grace + Duration::from_secs(1) + life.shared.plan.lease.duration;
+        let _ = timeout(gone, unless_lost(life, finished)).await;
     }
     life.host.hooks.close();
     let _ = timeout(HOOKS, life.host.hooks.wait()).await;
     life.committed.cancel();
-    unless_lost(life, async {
+    let flushed = async {
         let _ = pipeline.await;
-    })
-    .await;
+    };
+    let _ = timeout(STOP, unless_lost(life, flushed)).await;
     life.ending.cancel();
     held.end().await;
     stop(life).await;

@@ -131,6 +131,7 @@ fn until_due(lease: Lease, deadline: Instant) -> Duration {
 /// Opens a session and renews by it, beat after beat. Each renewal moves the deadline.
 async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Instant) -> Renewing {
     const LATE: &str = "it could not be renewed in time";
+    let Some(renewable) = life.upgrade().map(|life| life.renewable.clone()) else { return Renewing::Gone };
     let session = async {
         let life = life.upgrade()?;
         Some(life.driver().lease_session(life.id).await)
@@ -148,7 +149,15 @@ async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Inst
         if left.is_zero() {
             return Renewing::Lost(LATE);
         }
-        sleep(until_due(lease, *deadline).min(left)).await;
+        let wait = until_due(lease, *deadline).min(left);
+        let told = async {
+            sleep(wait.min(AGAIN)).await;
+            renewable.notified().await;
+        };
+        tokio::select! {
+            () = sleep(wait) => {}
+            () = told => {}
+        }
         // A process that was stopped wakes here: what has lapsed meanwhile is not renewed.
         let asked = Instant::now();
         let left = deadline.saturating_duration_since(asked);

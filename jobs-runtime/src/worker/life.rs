@@ -26,7 +26,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::{runtime::Handle, task::JoinHandle};
+use tokio::{runtime::Handle, sync::Notify, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How long a job on its last life waits that was handed back because another one is here: as long again as that one
@@ -55,6 +55,8 @@ pub(super) struct Life {
     pub(super) ending: CancellationToken,
     /// Cancelled once the commit pipeline shall flush and end.
     pub(super) committed: CancellationToken,
+    /// Told when a renewal is worth it before its time: hints of requests to cancel may have been lost.
+    pub(super) renewable: Arc<Notify>,
     /// Whether a claim's answer may have been lost.
     pub(super) unsure: AtomicBool,
     runtime: Handle,
@@ -91,6 +93,7 @@ impl Life {
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
             committed,
+            renewable: Arc::default(),
             unsure: AtomicBool::new(false),
             runtime: Handle::current(),
         };

@@ -18,7 +18,10 @@ pub(super) async fn listen(life: Arc<Life>) -> Result<(), Error> {
         match hint {
             Hint::Queue(queue) => life.slots.wake(&queue),
             Hint::Cancel(job) => life.cancel(job),
-            Hint::All => life.signals.look.notify_one(),
+            Hint::All => {
+                life.signals.look.notify_one();
+                life.renewable.notify_one();
+            }
         }
     }
 }

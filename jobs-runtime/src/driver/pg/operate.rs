@@ -1,6 +1,6 @@
 //! Cancels and requeues, whatever moves the job meanwhile. Upstream: the client, the operator's tools.
 
-use super::{Pg, fault, rescue::KEEP_CANCELLED, rows::Columns};
+use super::{Pg, fault, own::timed_out, rescue::KEEP_CANCELLED, rows::Columns, session::ANSWER};
 use crate::{
     driver::CancelAnswer,
     error::{Error, code},
@@ -8,6 +8,7 @@ use crate::{
     state::State,
 };
 use sqlx::{PgConnection, PgExecutor, Postgres, SqlStr, postgres::PgArguments, query::Query};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 type PgQuery = Query<'static, Postgres, PgArguments>;
@@ -52,8 +53,13 @@ async fn state(job: JobId, query: PgQuery, executor: impl PgExecutor<'_>) -> Res
     Columns::of(&row).state_or_null()
 }
 
-/// A requeued job takes its unique key again, if its end or first claim had freed it.
 pub(super) async fn requeue(pg: &Pg, job: JobId) -> Result<(), Error> {
+    let started = timeout(2 * ANSWER, start_over(pg, job)).await;
+    started.unwrap_or_else(|_| Err(fault::store("requeue a job")(timed_out())))
+}
+
+/// A requeued job takes its unique key again, if its end or first claim had freed it.
+async fn start_over(pg: &Pg, job: JobId) -> Result<(), Error> {
     let doing = || fault::store("requeue a job");
     let mut session = pg.callers().acquire().await.map_err(doing())?;
     let mut tx = session.begin().await.map_err(doing())?;
