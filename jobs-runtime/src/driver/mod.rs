@@ -80,6 +80,8 @@ pub trait Driver: Send + Sync + 'static {
     /// Applies a worker's writes, item by item under their fences, in as few statements as the store allows.
     ///
     /// - Answers in input order, one [`Written`] each.
+    /// - A follow-up whose unique key an open transaction holds is waited for, but not long: about 1 s, then the call fails
+    ///   with `X_STORE_UNAVAILABLE`.
     /// - A write that the store refuses (an encoding, a constraint) answers [`Written::Refused`]; the rest lands.
     fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>>;
 

@@ -4,31 +4,41 @@ use super::{Memory, enqueue, row::Row, store::Store};
 use crate::{
     clock,
     driver::{Change, Fence, Finish, Reschedule, WorkerId, Write, Written},
+    error::{Error, code},
     state::State,
 };
 use chrono::{DateTime, Utc};
+use std::time::Duration;
+use tokio::time::timeout;
 
-pub(super) async fn commit(memory: &Memory, worker: WorkerId, writes: &[Write]) -> Vec<Written> {
+/// The longest wait for a follow-up's key that an open transaction holds: as long as the Postgres driver's.
+const KEY: Duration = Duration::from_secs(1);
+
+pub(super) async fn commit(memory: &Memory, worker: WorkerId, writes: &[Write]) -> Result<Vec<Written>, Error> {
     let follow_ups = writes.iter().filter_map(|write| match &write.change {
         Change::Finish(finish) => finish.follow_up.as_deref(),
         Change::Reschedule(_) | Change::Progress(_) => None,
     });
-    let (mut store, now) = match enqueue::lock_settled(memory, follow_ups, None).await {
-        Ok(locked) => locked,
-        Err(_) => memory.lock(),
+    let (mut store, now) = match timeout(KEY, enqueue::lock_settled(memory, follow_ups, None)).await {
+        Ok(locked) => locked?,
+        Err(_) => {
+            let detail = "an open transaction holds the unique key of a follow-up";
+            return Err(Error::new(code::STORE_UNAVAILABLE, detail));
+        }
     };
     let alive = store.current(worker, now).is_ok();
     let fenced = |store: &mut Store, fence: &Fence| {
         let owns = |row: &Row| row.fence() == Some(*fence) && row.held.is_some_and(|held| held.worker == worker);
         (alive && store.get(fence.job).is_some_and(owns)).then(|| store.take(fence.job)).flatten()
     };
-    writes
+    let written = writes
         .iter()
         .map(|write| match fenced(&mut store, &write.fence) {
             Some(row) => apply(memory, &mut store, row, &write.change, now),
             None => Written::Stale,
         })
-        .collect()
+        .collect();
+    Ok(written)
 }
 
 fn apply(memory: &Memory, store: &mut Store, mut row: Row, change: &Change, now: DateTime<Utc>) -> Written {

@@ -172,7 +172,7 @@ impl Driver for Memory {
     }
 
     fn commit<'a>(&'a self, worker: WorkerId, writes: &'a [Write]) -> BoxFuture<'a, Result<Vec<Written>, Error>> {
-        Box::pin(async move { Ok(commit::commit(self, worker, writes).await) })
+        Box::pin(commit::commit(self, worker, writes))
     }
 
     fn promote(&self, limit: u32) -> BoxFuture<'_, Result<Promoted, Error>> {

@@ -96,3 +96,22 @@ pub async fn an_end_frees_its_key_for_its_follow_up(store: &dyn Fixture) {
         assert_eq!(store.state(next.id).await, State::Ready);
     }
 }
+
+/// An end whose follow-up's key an open transaction holds fails as a whole after a short wait, and lands later.
+pub async fn a_key_in_an_open_transaction_is_not_waited_for_long(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    store.insert(job()).await;
+    let claimed = worker.claim_one().await;
+    let mut tx = store.begin().await;
+    store.enqueue_in(&mut *tx, &[keyed(1, Hold::Live)]).await.expect("the key is free");
+    let next = keyed(1, Hold::Live);
+    let write = ending_with(&claimed, State::Completed, &next);
+    let driver = store.driver();
+    let waiting = tokio::time::timeout(Duration::from_secs(8), driver.commit(worker.id, std::slice::from_ref(&write)));
+    let refused = waiting.await.expect("it does not wait long").expect_err("the key may be taken");
+    assert!(refused.is_unavailable(), "{refused}");
+    assert_eq!(store.state(claimed.fence.job).await, State::Running);
+    tx.rollback().await;
+    assert!(landed(&worker.commit(&[write]).await));
+    assert_eq!(store.state(next.id).await, State::Ready);
+}

@@ -118,6 +118,7 @@ macro_rules! conformance_suite {
             a_taken_key_never_fails_the_end,
             follow_ups_that_share_a_key_are_written_once,
             an_end_frees_its_key_for_its_follow_up,
+            a_key_in_an_open_transaction_is_not_waited_for_long,
         ]);
         $crate::__conformance_area!($fixture, retry: [
             a_retry_counts_and_waits,

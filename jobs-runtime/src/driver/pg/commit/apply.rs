@@ -97,6 +97,10 @@ async fn finish(
         .filter_map(|(_, _, finish)| finish.follow_up.as_deref())
         .map(follow_up)
         .collect();
+    if follow_ups.iter().any(|job| job.unique.is_some()) {
+        // Somebody's open transaction may hold the key: what goes together with this end is not to wait long for it.
+        sqlx::raw_sql("SET LOCAL lock_timeout = '1s'").execute(&mut *connection).await?;
+    }
     enqueue::all(pg, connection, &follow_ups).await.map_err(enqueue::Refusal::into_sql)?;
     answers.extend(items.iter().map(|(place, fence, _)| (*place, answer(landed.contains(&fence.job.0)))));
     Ok(())
