@@ -81,8 +81,8 @@ use proc_macro::TokenStream;
 /// # Checks
 ///
 /// Every mistake is a compile error at the token that makes it, all at once. The body is not parsed; its tokens show
-/// the names of its steps, waits and compensations. Two steps of one name without a `key`, and a compensation of a
-/// step that the fn does not have, are errors. In a body with steps, what gives another answer when the job is
+/// the names of its steps, waits and compensations, which the next release brings. Two steps of one name without a
+/// `key`, and a compensation of a step that the fn does not have, are errors. In a body with steps, what gives another answer when the job is
 /// replayed (`Utc::now()`, `rand`, `tokio::select!`, …) is a warning where it stands outside a step.
 #[proc_macro_attribute]
 pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
