@@ -1,6 +1,6 @@
 //! Claims ready jobs: one statement for all queues of a worker. Upstream: `worker`. Downstream: `rows`, `tokens`.
 
-use super::{Pg, fault, rows::Columns};
+use super::{Pg, fault, rows::Columns, session::Ask};
 use crate::{
     driver::{Claim, Claimed, Fence, KnownKind, Overrides, Token},
     error::{Error, code},
@@ -21,7 +21,7 @@ pub(super) async fn claim(pg: &Pg, claim: Claim) -> Result<Vec<Claimed>, Error> 
         .bind(limits)
         .bind(Json(newest_versions(&claim.kinds)))
         .bind(tokens(pg, total).await?)
-        .fetch_all(pg.own())
+        .fetch_all_on(pg.own())
         .await
         .map_err(fault::store("claim jobs"))?;
     if rows.is_empty() {
@@ -57,7 +57,7 @@ async fn tokens(pg: &Pg, count: u32) -> Result<i64, Error> {
             return Ok(before);
         }
         let block = sqlx::query_scalar(pg.sql.token_block.clone())
-            .fetch_one(pg.own())
+            .fetch_one_on(pg.own())
             .await
             .map_err(fault::store("draw claim tokens"))?;
         pg.tokens.refill(block);

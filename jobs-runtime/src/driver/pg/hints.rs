@@ -5,7 +5,11 @@
 //! end has gone. So it counts as live only while its own probe, sent on another connection, comes back. Once it is live
 //! its probes ride on the workers' looks, so that they cost no statement of their own.
 
-use super::{Pg, fault, own::Own, session::Sessions};
+use super::{
+    Pg, fault,
+    own::Own,
+    session::{Ask, Sessions},
+};
 use crate::{
     driver::{Hint, Hints, WorkerId},
     error::Error,
@@ -243,7 +247,7 @@ impl Listener {
 
 /// Sends a probe. If that fails the probe does not come back, which is all there is to say.
 async fn send(own: Arc<Own>, notify: SqlStr, channel: String, probe: String) {
-    let sent = sqlx::query(notify).bind(channel).bind(probe).execute(Sessions::own(&own, false, None));
+    let sent = sqlx::query(notify).bind(channel).bind(probe).execute_on(Sessions::own(&own, false, None));
     if timeout(SENDING, sent).await.is_err() {
         own.forget_idle();
     }

@@ -1,6 +1,6 @@
 //! Looks at jobs and workers. Upstream: the client, the operator's tools. Downstream: `rows`.
 
-use super::{Pg, fault, rows::Columns};
+use super::{Pg, fault, rows::Columns, session::Ask};
 use crate::{
     driver::{JobRecord, KindCount, ListFilter, WorkerRecord},
     error::Error,
@@ -14,13 +14,13 @@ const DEFAULT_LIMIT: u32 = 100;
 const MAX_LIMIT: u32 = 200;
 
 pub(super) async fn now(pg: &Pg) -> Result<DateTime<Utc>, Error> {
-    sqlx::query_scalar(pg.sql.now.clone()).fetch_one(pg.callers()).await.map_err(fault::store("tell the time"))
+    sqlx::query_scalar(pg.sql.now.clone()).fetch_one_on(pg.callers()).await.map_err(fault::store("tell the time"))
 }
 
 pub(super) async fn find(pg: &Pg, job: JobId) -> Result<Option<JobRecord>, Error> {
     let row = sqlx::query(pg.sql.find.clone())
         .bind(job.0)
-        .fetch_optional(pg.callers())
+        .fetch_optional_on(pg.callers())
         .await
         .map_err(fault::store("find a job"))?;
     row.as_ref().map(record).transpose()
@@ -35,14 +35,15 @@ pub(super) async fn list(pg: &Pg, filter: ListFilter) -> Result<Vec<JobRecord>, 
         .bind(filter.tenant)
         .bind(filter.before.map(|job| job.0))
         .bind(i64::from(limit))
-        .fetch_all(pg.callers())
+        .fetch_all_on(pg.callers())
         .await
         .map_err(fault::store("list jobs"))?;
     rows.iter().map(record).collect()
 }
 
 pub(super) async fn counts(pg: &Pg) -> Result<Vec<KindCount>, Error> {
-    let rows = sqlx::query(pg.sql.counts.clone()).fetch_all(pg.callers()).await.map_err(fault::store("count jobs"))?;
+    let rows =
+        sqlx::query(pg.sql.counts.clone()).fetch_all_on(pg.callers()).await.map_err(fault::store("count jobs"))?;
     rows.iter()
         .map(|row| {
             let mut columns = Columns::of(row);
@@ -59,7 +60,7 @@ pub(super) async fn counts(pg: &Pg) -> Result<Vec<KindCount>, Error> {
 
 pub(super) async fn workers(pg: &Pg) -> Result<Vec<WorkerRecord>, Error> {
     let rows =
-        sqlx::query(pg.sql.workers.clone()).fetch_all(pg.callers()).await.map_err(fault::store("list workers"))?;
+        sqlx::query(pg.sql.workers.clone()).fetch_all_on(pg.callers()).await.map_err(fault::store("list workers"))?;
     rows.iter()
         .map(|row| {
             let mut columns = Columns::of(row);

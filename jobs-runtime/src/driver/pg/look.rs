@@ -1,6 +1,6 @@
 //! Looks whether anything is to do, and what a worker holds. Upstream: `worker`. Downstream: `rows`.
 
-use super::{Pg, fault, rows::Columns, times::wait};
+use super::{Pg, fault, rows::Columns, session::Ask, times::wait};
 use crate::{
     driver::{Fence, Outlook, Token, WorkerId},
     error::Error,
@@ -12,7 +12,7 @@ pub(super) async fn look(pg: &Pg, queues: &[String]) -> Result<Outlook, Error> {
         .bind(queues)
         .bind(&pg.channel)
         .bind(pg.probes.take())
-        .fetch_one(pg.own())
+        .fetch_one_on(pg.own())
         .await
         .map_err(fault::store("look for work"))?;
     let mut columns = Columns::of(&row);
@@ -22,7 +22,7 @@ pub(super) async fn look(pg: &Pg, queues: &[String]) -> Result<Outlook, Error> {
 pub(super) async fn held(pg: &Pg, worker: WorkerId) -> Result<Vec<Fence>, Error> {
     let rows = sqlx::query(pg.sql.held.clone())
         .bind(worker.0)
-        .fetch_all(pg.own())
+        .fetch_all_on(pg.own())
         .await
         .map_err(fault::store("list what a worker holds"))?;
     rows.iter()

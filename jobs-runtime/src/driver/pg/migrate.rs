@@ -1,6 +1,6 @@
 //! Creates, upgrades and checks the schema. Upstream: `migrations/*.sql`. Downstream: nothing.
 
-use super::{Pg, fault};
+use super::{Pg, fault, session::Ask};
 use crate::{
     driver::{Migrate, Migrated},
     error::{Error, code},
@@ -41,7 +41,7 @@ pub(super) async fn migrate(pg: &Pg, mode: Migrate) -> Result<Migrated, Error> {
 /// The version of the schema; `None` if it has no ledger.
 async fn find_version(pg: &Pg) -> Result<Option<u32>, Error> {
     let read = sqlx::query_scalar::<_, i32>(pg.schema.fill(READ));
-    match read.fetch_one(pg.callers()).await {
+    match read.fetch_one_on(pg.callers()).await {
         Ok(version) => Ok(Some(version.unsigned_abs())),
         Err(error) if matches!(fault::sql_state(&error).as_deref(), Some("42P01" | "3F000")) => Ok(None),
         Err(error) => Err(fault::store("read the schema's version")(error)),

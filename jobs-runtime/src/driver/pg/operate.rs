@@ -1,17 +1,21 @@
 //! Cancels and requeues, whatever moves the job meanwhile. Upstream: the client, the operator's tools.
 
-use super::{Pg, fault, own::timed_out, rescue::KEEP_CANCELLED, rows::Columns, session::ANSWER};
+use super::{
+    Pg, fault,
+    own::timed_out,
+    rescue::KEEP_CANCELLED,
+    rows::Columns,
+    session::{ANSWER, Ask},
+};
 use crate::{
     driver::CancelAnswer,
     error::{Error, code},
     id::JobId,
     state::State,
 };
-use sqlx::{PgConnection, PgExecutor, Postgres, SqlStr, postgres::PgArguments, query::Query};
+use sqlx::{PgConnection, SqlStr};
 use tokio::time::timeout;
 use uuid::Uuid;
-
-type PgQuery = Query<'static, Postgres, PgArguments>;
 
 /// How often a job is looked for that moves from table to table as fast as it is looked for.
 const MAX_ROUNDS: u32 = 100;
@@ -29,7 +33,7 @@ pub(super) async fn cancel(pg: &Pg, job: JobId) -> Result<CancelAnswer, Error> {
         if ask(pg, job).await.map_err(doing())? {
             return Ok(CancelAnswer::Asked);
         }
-        match state(job, sqlx::query(pg.sql.state.clone()), pg.callers()).await? {
+        match stored_state(pg, job).await? {
             None => return Ok(CancelAnswer::NotFound),
             Some(state) if state.is_final() => return Ok(CancelAnswer::AlreadyFinal(state)),
             Some(_) => {}
@@ -39,17 +43,18 @@ pub(super) async fn cancel(pg: &Pg, job: JobId) -> Result<CancelAnswer, Error> {
 }
 
 async fn end(pg: &Pg, statement: &SqlStr, job: JobId) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query(statement.clone()).bind(job.0).bind(KEEP_CANCELLED).execute(pg.callers()).await?;
-    Ok(done.rows_affected() > 0)
+    let done = sqlx::query(statement.clone()).bind(job.0).bind(KEEP_CANCELLED).execute_on(pg.callers()).await?;
+    Ok(done > 0)
 }
 
 async fn ask(pg: &Pg, job: JobId) -> Result<bool, sqlx::Error> {
     let query = sqlx::query(pg.sql.cancel_running.clone()).bind(job.0).bind(&pg.channel);
-    Ok(query.fetch_optional(pg.callers()).await?.is_some())
+    Ok(query.fetch_optional_on(pg.callers()).await?.is_some())
 }
 
-async fn state(job: JobId, query: PgQuery, executor: impl PgExecutor<'_>) -> Result<Option<State>, Error> {
-    let row = query.bind(job.0).fetch_one(executor).await.map_err(fault::store("look for a job"))?;
+async fn stored_state(pg: &Pg, job: JobId) -> Result<Option<State>, Error> {
+    let query = sqlx::query(pg.sql.state.clone()).bind(job.0);
+    let row = query.fetch_one_on(pg.callers()).await.map_err(fault::store("look for a job"))?;
     Columns::of(&row).state_or_null()
 }
 
@@ -64,7 +69,10 @@ async fn start_over(pg: &Pg, job: JobId) -> Result<(), Error> {
     let mut session = pg.callers().acquire().await.map_err(doing())?;
     let mut tx = session.begin().await.map_err(doing())?;
     let locked = pg.query(&pg.sql.requeue_lock).bind(job.0).fetch_optional(&mut *tx).await.map_err(doing())?;
-    let Some(row) = locked else { return Err(refusal(job, state(job, pg.query(&pg.sql.state), &mut *tx).await?)) };
+    let Some(row) = locked else {
+        let row = pg.query(&pg.sql.state).bind(job.0).fetch_one(&mut *tx).await.map_err(doing())?;
+        return Err(refusal(job, Columns::of(&row).state_or_null()?));
+    };
     let mut columns = Columns::of(&row);
     let key = columns.next::<Option<&[u8]>>()?;
     let hold = columns.next::<Option<i16>>()?;

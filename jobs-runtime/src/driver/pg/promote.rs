@@ -1,13 +1,13 @@
 //! Moves due jobs to `ready`. Upstream: `upkeep`. Downstream: nothing.
 
-use super::{Pg, fault, rows::Columns, times::wait};
+use super::{Pg, fault, rows::Columns, session::Ask, times::wait};
 use crate::{driver::Promoted, error::Error};
 
 pub(super) async fn promote(pg: &Pg, limit: u32) -> Result<Promoted, Error> {
     let row = sqlx::query(pg.sql.promote.clone())
         .bind(i64::from(limit))
         .bind(&pg.channel)
-        .fetch_one(pg.own())
+        .fetch_one_on(pg.own())
         .await
         .map_err(fault::store("move due jobs to `ready`"))?;
     let mut columns = Columns::of(&row);

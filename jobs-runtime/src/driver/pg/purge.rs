@@ -4,14 +4,12 @@
 //! 32, so nothing that must stay can be in it before that day is over. A slot whose day was missed may hold newer jobs
 //! and is emptied row by row.
 
-use super::{Pg, fault};
+use super::{Pg, fault, session::Ask};
 use crate::error::Error;
-use sqlx::{PgConnection, PgExecutor, Postgres, postgres::PgArguments, query::Query};
+use sqlx::PgConnection;
 
 /// How many rows a statement removes at most.
 const MAX_ROWS: u32 = 5_000;
-
-type PgQuery = Query<'static, Postgres, PgArguments>;
 
 /// A slot whose jobs are to leave.
 struct DueSlot {
@@ -33,17 +31,13 @@ pub(super) async fn purge(pg: &Pg, limit: u32) -> Result<u64, Error> {
 async fn purge_all(pg: &Pg, limit: i64) -> Result<u64, sqlx::Error> {
     let mut removed = 0;
     for statement in [&pg.sql.purge_keys, &pg.sql.purge_rows] {
-        removed += delete(sqlx::query(statement.clone()), limit, pg.own()).await?;
+        removed += sqlx::query(statement.clone()).bind(limit).execute_on(pg.own()).await?;
     }
-    let due: Vec<(i16, i32, bool)> = sqlx::query_as(pg.sql.purge_due_slots.clone()).fetch_all(pg.own()).await?;
+    let due: Vec<(i16, i32, bool)> = sqlx::query_as(pg.sql.purge_due_slots.clone()).fetch_all_on(pg.own()).await?;
     for (slot, day, at_once) in due {
         removed += empty(pg, &DueSlot { slot, day, at_once }, limit).await?;
     }
     Ok(removed)
-}
-
-async fn delete(query: PgQuery, limit: i64, executor: impl PgExecutor<'_>) -> Result<u64, sqlx::Error> {
-    Ok(query.bind(limit).execute(executor).await?.rows_affected())
 }
 
 /// Empties a slot, unless another process is at it.
@@ -61,14 +55,8 @@ async fn empty(pg: &Pg, due: &DueSlot, limit: i64) -> Result<u64, sqlx::Error> {
             answer => answer?,
         }
     } else {
-        Some(
-            delete(
-                pg.query(&pg.schema.fill(&include_str!("sql/purge_slot_rows.sql").replace("{slot}", &due.table()))),
-                limit,
-                &mut *tx,
-            )
-            .await?,
-        )
+        let rows = pg.schema.fill(&include_str!("sql/purge_slot_rows.sql").replace("{slot}", &due.table()));
+        Some(pg.query(&rows).bind(limit).execute(&mut *tx).await?.rows_affected())
     };
     let is_empty = removed.is_some_and(|removed| due.at_once || removed < limit.unsigned_abs());
     if is_empty {

@@ -11,17 +11,14 @@ use super::{
     own::{Lent, Own, timed_out},
 };
 use crate::error::Error;
-use futures_util::{
-    StreamExt, TryStreamExt,
-    future::BoxFuture,
-    stream::{self, BoxStream},
-};
+use futures_util::TryStreamExt;
 use sqlx::{
-    Connection, Either, Error as SqlxError, Execute, Executor, PgConnection, PgPool, Postgres, SqlStr, Transaction,
+    Connection, Either, Error as SqlxError, Execute, Executor, FromRow, PgConnection, PgPool, Postgres, SqlStr,
+    Transaction,
     error::BoxDynError,
     pool::PoolConnection,
-    postgres::{PgArguments, PgQueryResult, PgRow, PgStatement, PgTypeInfo},
-    query::{Query, QueryScalar},
+    postgres::{PgArguments, PgQueryResult, PgRow, PgStatement},
+    query::{Query, QueryAs, QueryScalar},
 };
 use std::{
     future::Future,
@@ -36,7 +33,7 @@ pub(super) const ANSWER: Duration = Duration::from_secs(15);
 /// The longest wait for the answer to a statement on the caller's pool.
 const CALLERS_ANSWER: Duration = Duration::from_secs(30);
 
-/// Whose connections are used, and how. An executor: each statement runs on a connection of its own.
+/// Whose connections are used, and how. Each statement that [`Ask`]s runs on a connection of its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sessions<'a> {
     source: Source<'a>,
@@ -168,38 +165,71 @@ impl DerefMut for Session<'_> {
     }
 }
 
-impl<'c> Executor<'c> for Sessions<'c> {
-    type Database = Postgres;
+/// A query that can be sent over a connection of [`Sessions`].
+///
+/// `Sessions` is no `Executor`: sqlx's feature `offline`, which a program may turn on, adds a method to that trait.
+pub(super) trait Ask<'q>: Execute<'q, Postgres> + Sized + Send + 'q {
+    /// What a row becomes.
+    type Answer: Send;
 
-    fn fetch_many<'e, 'q, E>(self, query: E) -> BoxStream<'e, Result<Either<PgQueryResult, PgRow>, SqlxError>>
-    where
-        'c: 'e,
-        E: Execute<'q, Postgres>,
-        'q: 'e,
-        E: 'q,
-    {
-        stream::once(self.run(query)).map_ok(|answer| stream::iter(answer).map(Ok)).try_flatten().boxed()
+    /// Reads a row.
+    fn read(row: PgRow) -> Result<Self::Answer, SqlxError>;
+
+    /// All rows.
+    fn fetch_all_on(self, sessions: Sessions<'_>) -> impl Future<Output = Result<Vec<Self::Answer>, SqlxError>> + Send {
+        async move { sessions.run(self).await?.into_iter().filter_map(Either::right).map(Self::read).collect() }
     }
 
-    fn fetch_optional<'e, 'q, E>(self, query: E) -> BoxFuture<'e, Result<Option<PgRow>, SqlxError>>
-    where
-        'c: 'e,
-        E: Execute<'q, Postgres>,
-        'q: 'e,
-        E: 'q,
-    {
-        Box::pin(async move { Ok(self.run(query).await?.into_iter().find_map(Either::right)) })
-    }
-
-    fn prepare_with<'e>(
+    /// The first row, if there is one.
+    fn fetch_optional_on(
         self,
-        sql: SqlStr,
-        parameters: &'e [PgTypeInfo],
-    ) -> BoxFuture<'e, Result<PgStatement, SqlxError>>
-    where
-        'c: 'e,
-    {
-        Box::pin(async move { self.acquire().await?.prepare_with(sql, parameters).await })
+        sessions: Sessions<'_>,
+    ) -> impl Future<Output = Result<Option<Self::Answer>, SqlxError>> + Send {
+        async move { sessions.run(self).await?.into_iter().find_map(Either::right).map(Self::read).transpose() }
+    }
+
+    /// The first row.
+    fn fetch_one_on(self, sessions: Sessions<'_>) -> impl Future<Output = Result<Self::Answer, SqlxError>> + Send {
+        async move { self.fetch_optional_on(sessions).await?.ok_or(SqlxError::RowNotFound) }
+    }
+
+    /// How many rows were written.
+    fn execute_on(self, sessions: Sessions<'_>) -> impl Future<Output = Result<u64, SqlxError>> + Send {
+        async move {
+            let answers = sessions.run(self).await?;
+            Ok(answers.into_iter().filter_map(Either::left).map(|done| done.rows_affected()).sum())
+        }
+    }
+}
+
+impl<'q> Ask<'q> for Query<'q, Postgres, PgArguments> {
+    type Answer = PgRow;
+
+    fn read(row: PgRow) -> Result<PgRow, SqlxError> {
+        Ok(row)
+    }
+}
+
+impl<'q, O> Ask<'q> for QueryScalar<'q, Postgres, O, PgArguments>
+where
+    O: Send + 'static,
+    (O,): for<'r> FromRow<'r, PgRow>,
+{
+    type Answer = O;
+
+    fn read(row: PgRow) -> Result<O, SqlxError> {
+        <(O,)>::from_row(&row).map(|(answer,)| answer)
+    }
+}
+
+impl<'q, O> Ask<'q> for QueryAs<'q, Postgres, O, PgArguments>
+where
+    O: for<'r> FromRow<'r, PgRow> + Send + 'static,
+{
+    type Answer = O;
+
+    fn read(row: PgRow) -> Result<O, SqlxError> {
+        O::from_row(&row)
     }
 }
 
@@ -233,7 +263,7 @@ impl Pg {
     /// A statement of ours that answers one column, for a connection that was acquired.
     pub(super) fn scalar<O>(&self, sql: &SqlStr) -> QueryScalar<'static, Postgres, O, PgArguments>
     where
-        (O,): for<'r> sqlx::FromRow<'r, PgRow>,
+        (O,): for<'r> FromRow<'r, PgRow>,
     {
         sqlx::query_scalar(sql.clone()).persistent(!self.is_pooled())
     }

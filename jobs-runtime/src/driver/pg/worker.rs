@@ -1,6 +1,6 @@
 //! Begins and ends a worker's lease. Upstream: `worker`. Downstream: `release`.
 
-use super::{Pg, fault, pooler, rescue, times};
+use super::{Pg, fault, pooler, rescue, session::Ask, times};
 use crate::{
     driver::{KnownKind, NewWorker, WorkerId},
     error::{Error, code},
@@ -19,7 +19,7 @@ pub(super) async fn start(pg: &Pg, worker: NewWorker) -> Result<WorkerId, Error>
         .bind(queues)
         .bind(names)
         .bind(versions)
-        .fetch_one(pg.own())
+        .fetch_one_on(pg.own())
         .await
         .map_err(fault::store("begin a worker's lease"))?;
     Ok(WorkerId(id))
@@ -52,7 +52,7 @@ async fn register_kinds(pg: &Pg, kinds: &[KnownKind]) -> Result<(), Error> {
         .bind(names)
         .bind(queues)
         .bind(versions)
-        .execute(pg.own())
+        .execute_on(pg.own())
         .await
         .map(drop)
         .map_err(fault::store("register a worker's kinds"))
