@@ -5,6 +5,7 @@ mod args;
 mod build_cost;
 mod conditions;
 mod database;
+mod driver;
 mod enqueue;
 mod limit;
 mod report;
@@ -28,6 +29,7 @@ const BENCHES: &[(&str, &str)] = &[
     ("enqueue_1", "one job at a time, each acknowledged before the next; limit: INSERT"),
     ("enqueue_many", "1,000 jobs a call; limit: COPY"),
     ("drain", "20,000 jobs that do nothing, from the worker's start; limit: claim and acknowledge by plain SQL"),
+    ("claims", "100,000 jobs that do nothing, claimed and completed by the driver alone; limit: the same by plain SQL"),
     ("latency", "from the enqueue's return to the body on an idle queue; limit: insert and notify, listen and claim"),
     ("idle", "statements of a worker with nothing to do"),
     ("build", "clean debug build of a user's crate; limit: the same crate on tokio, sqlx, serde and schemars alone"),
@@ -59,6 +61,7 @@ async fn run(args: &Args) -> Outcome {
             "enqueue_1" => enqueue::one(&mut report).await?,
             "enqueue_many" => enqueue::many(&mut report).await?,
             "drain" => work::drain(&mut report).await?,
+            "claims" => driver::claims(&mut report).await?,
             "latency" => work::latency(&mut report).await?,
             "idle" => work::idle(&mut report).await?,
             "build" => build_cost::measure(&mut report)?,
