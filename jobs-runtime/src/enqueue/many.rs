@@ -17,7 +17,8 @@ use serde::Serialize;
 ///
 /// # Errors
 /// Awaiting it answers with an [`Error`] whose [`index`](Error::index) names the item that was refused, counted from
-/// 0; nothing is written then. More than 100,000 jobs are refused.
+/// 0; nothing is written then. More than 100,000 jobs are refused. After `X_STORE_UNAVAILABLE` all of them may have been
+/// written or none, as [`Enqueue`](super::Enqueue) says.
 #[must_use = "an enqueue is written when it is awaited"]
 pub struct EnqueueMany<'a>(Submission<'a>);
 

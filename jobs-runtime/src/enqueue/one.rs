@@ -17,7 +17,8 @@ use serde::Serialize;
 ///
 /// # Errors
 /// Awaiting it answers with an [`Error`] that names the field and the limit where something was refused; nothing is
-/// written then. `X_STORE_UNAVAILABLE` is the one that trying again may mend.
+/// written then. `X_STORE_UNAVAILABLE` is the one that trying again may mend; the job may have been written all the same,
+/// if only the answer was lost. A unique key keeps a second try from writing a second job.
 #[must_use = "an enqueue is written when it is awaited"]
 pub struct Enqueue<'a>(Submission<'a>);
 
