@@ -7,7 +7,7 @@ use crate::{
 };
 use jobs::{
     JobId, Jobs, Registry, State, Worker,
-    driver::{Change, Finish},
+    driver::{Change, Finish, Lease, Reschedule},
 };
 use std::{
     sync::{Arc, Mutex, atomic::Ordering::SeqCst},
@@ -200,4 +200,39 @@ async fn a_job_whose_every_end_is_refused_is_handed_back_and_reported() {
     assert_eq!((record.attempt, record.crashes, record.failure), (1, 0, None));
     worker.drain().await;
     assert_eq!(*told.lock().unwrap(), [(Some(job), "X_STORE_FAILED".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_retry_whose_failure_is_refused_is_counted_without_it() {
+    let driver = Scripted::default();
+    *driver.script.refuse.lock().unwrap() =
+        |write| matches!(&write.change, Change::Reschedule(Reschedule { failure: Some(_), .. }));
+    let jobs = jobs_on(Arc::new(driver));
+    let job = enqueue(&jobs, Act::Fail).await;
+    let worker = jobs.worker().start().await.unwrap();
+    let record = ended(&jobs, job).await;
+    assert_eq!((record.state, record.attempt), (State::Dead, 3));
+    worker.drain().await;
+}
+
+#[tokio::test]
+async fn a_job_of_which_nothing_can_be_written_goes_back_once_the_store_takes_it() {
+    let driver = Scripted::default();
+    *driver.script.refuse.lock().unwrap() = |_| true;
+    let jobs = jobs_on(Arc::new(driver.clone()));
+    let lease = Lease { duration: Duration::from_millis(600), beat: Duration::from_millis(150) };
+    let job = enqueue(&jobs, Act::Fail).await;
+    let told = Told::default();
+    let seen = told.clone();
+    let report = move |report: &jobs::Report| seen.lock().unwrap().push((None, report.code.clone()));
+    let worker = jobs.worker().lease(lease).on_error(report).start().await.unwrap();
+    while told.lock().unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert_eq!(jobs.find(job).await.unwrap().state, State::Running);
+    *driver.script.refuse.lock().unwrap() = |_| false;
+    let record = ended(&jobs, job).await;
+    assert_eq!((record.state, record.attempt, record.crashes), (State::Dead, 3, 0));
+    assert_eq!(told.lock().unwrap()[0].1, "X_STORE_FAILED");
+    worker.drain().await;
 }
