@@ -1,6 +1,6 @@
 //! Claims ready jobs: one statement for all queues of a worker. Upstream: `worker`. Downstream: `rows`, `tokens`.
 
-use super::{Pg, fault, rows::Columns, session::Ask};
+use super::{Pg, ask::Ask, fault, rows::Columns};
 use crate::{
     driver::{Claim, Claimed, Fence, KnownKind, Overrides, Token},
     error::{Error, code},

@@ -5,11 +5,7 @@
 //! end has gone. So it counts as live only while its own probe, sent on another connection, comes back. Once it is live
 //! its probes ride on the workers' looks, so that they cost no statement of their own.
 
-use super::{
-    Pg, fault,
-    own::Own,
-    session::{Ask, Sessions},
-};
+use super::{Pg, ask::Ask, fault, own::Own, session::Sessions};
 use crate::{
     driver::{Hint, Hints, WorkerId},
     error::Error,

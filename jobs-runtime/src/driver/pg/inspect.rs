@@ -1,6 +1,6 @@
 //! Looks at jobs and workers. Upstream: the client, the operator's tools. Downstream: `rows`.
 
-use super::{Pg, fault, rows::Columns, session::Ask};
+use super::{Pg, ask::Ask, fault, rows::Columns};
 use crate::{
     driver::{JobRecord, KindCount, ListFilter, WorkerRecord},
     error::Error,

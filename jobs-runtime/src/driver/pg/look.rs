@@ -1,6 +1,6 @@
 //! Looks whether anything is to do, and what a worker holds. Upstream: `worker`. Downstream: `rows`.
 
-use super::{Pg, fault, rows::Columns, session::Ask, times::wait};
+use super::{Pg, ask::Ask, fault, rows::Columns, times::wait};
 use crate::{
     driver::{Fence, Outlook, Token, WorkerId},
     error::Error,

@@ -1,6 +1,6 @@
 //! Creates, upgrades and checks the schema. Upstream: `migrations/*.sql`. Downstream: nothing.
 
-use super::{Pg, fault, session::Ask};
+use super::{Pg, ask::Ask, fault};
 use crate::{
     driver::{Migrate, Migrated},
     error::{Error, code},

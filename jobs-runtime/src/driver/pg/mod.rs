@@ -4,6 +4,7 @@
 //! `history`, or out. Each verb has a file here and its statements in `sql`; `docs/design.md` says why they look as
 //! they do.
 
+mod ask;
 mod claim;
 mod commit;
 mod connect;

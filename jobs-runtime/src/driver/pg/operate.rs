@@ -1,12 +1,6 @@
 //! Cancels and requeues, whatever moves the job meanwhile. Upstream: the client, the operator's tools.
 
-use super::{
-    Pg, fault,
-    own::timed_out,
-    rescue::KEEP_CANCELLED,
-    rows::Columns,
-    session::{ANSWER, Ask},
-};
+use super::{Pg, ask::Ask, fault, own::timed_out, rescue::KEEP_CANCELLED, rows::Columns, session::ANSWER};
 use crate::{
     driver::CancelAnswer,
     error::{Error, code},

@@ -1,6 +1,6 @@
 //! Moves due jobs to `ready`. Upstream: `upkeep`. Downstream: nothing.
 
-use super::{Pg, fault, rows::Columns, session::Ask, times::wait};
+use super::{Pg, ask::Ask, fault, rows::Columns, times::wait};
 use crate::{driver::Promoted, error::Error};
 
 pub(super) async fn promote(pg: &Pg, limit: u32) -> Result<Promoted, Error> {

@@ -4,7 +4,7 @@
 //! 32, so nothing that must stay can be in it before that day is over. A slot whose day was missed may hold newer jobs
 //! and is emptied row by row.
 
-use super::{Pg, fault, session::Ask};
+use super::{Pg, ask::Ask, fault};
 use crate::error::Error;
 use sqlx::PgConnection;
 

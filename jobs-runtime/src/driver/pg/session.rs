@@ -18,7 +18,7 @@ use sqlx::{
     error::BoxDynError,
     pool::PoolConnection,
     postgres::{PgArguments, PgQueryResult, PgRow, PgStatement},
-    query::{Query, QueryAs, QueryScalar},
+    query::{Query, QueryScalar},
 };
 use std::{
     future::Future,
@@ -33,7 +33,7 @@ pub(super) const ANSWER: Duration = Duration::from_secs(15);
 /// The longest wait for the answer to a statement on the caller's pool.
 const CALLERS_ANSWER: Duration = Duration::from_secs(30);
 
-/// Whose connections are used, and how. Each statement that [`Ask`]s runs on a connection of its own.
+/// Whose connections are used, and how. Each statement that [`Ask`](super::ask::Ask)s runs on a connection of its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sessions<'a> {
     source: Source<'a>,
@@ -96,7 +96,7 @@ impl<'a> Sessions<'a> {
         Ok(Session { held, local: self.local })
     }
 
-    async fn run<'q, E>(self, query: E) -> Result<Vec<Either<PgQueryResult, PgRow>>, SqlxError>
+    pub(super) async fn run<'q, E>(self, query: E) -> Result<Vec<Either<PgQueryResult, PgRow>>, SqlxError>
     where
         E: Execute<'q, Postgres> + 'q,
     {
@@ -162,74 +162,6 @@ impl DerefMut for Session<'_> {
             Held::Own(lent) => &mut lent.connection,
             Held::Callers(callers) => &mut callers.connection,
         }
-    }
-}
-
-/// A query that can be sent over a connection of [`Sessions`].
-///
-/// `Sessions` is no `Executor`: sqlx's feature `offline`, which a program may turn on, adds a method to that trait.
-pub(super) trait Ask<'q>: Execute<'q, Postgres> + Sized + Send + 'q {
-    /// What a row becomes.
-    type Answer: Send;
-
-    /// Reads a row.
-    fn read(row: PgRow) -> Result<Self::Answer, SqlxError>;
-
-    /// All rows.
-    fn fetch_all_on(self, sessions: Sessions<'_>) -> impl Future<Output = Result<Vec<Self::Answer>, SqlxError>> + Send {
-        async move { sessions.run(self).await?.into_iter().filter_map(Either::right).map(Self::read).collect() }
-    }
-
-    /// The first row, if there is one.
-    fn fetch_optional_on(
-        self,
-        sessions: Sessions<'_>,
-    ) -> impl Future<Output = Result<Option<Self::Answer>, SqlxError>> + Send {
-        async move { sessions.run(self).await?.into_iter().find_map(Either::right).map(Self::read).transpose() }
-    }
-
-    /// The first row.
-    fn fetch_one_on(self, sessions: Sessions<'_>) -> impl Future<Output = Result<Self::Answer, SqlxError>> + Send {
-        async move { self.fetch_optional_on(sessions).await?.ok_or(SqlxError::RowNotFound) }
-    }
-
-    /// How many rows were written.
-    fn execute_on(self, sessions: Sessions<'_>) -> impl Future<Output = Result<u64, SqlxError>> + Send {
-        async move {
-            let answers = sessions.run(self).await?;
-            Ok(answers.into_iter().filter_map(Either::left).map(|done| done.rows_affected()).sum())
-        }
-    }
-}
-
-impl<'q> Ask<'q> for Query<'q, Postgres, PgArguments> {
-    type Answer = PgRow;
-
-    fn read(row: PgRow) -> Result<PgRow, SqlxError> {
-        Ok(row)
-    }
-}
-
-impl<'q, O> Ask<'q> for QueryScalar<'q, Postgres, O, PgArguments>
-where
-    O: Send + 'static,
-    (O,): for<'r> FromRow<'r, PgRow>,
-{
-    type Answer = O;
-
-    fn read(row: PgRow) -> Result<O, SqlxError> {
-        <(O,)>::from_row(&row).map(|(answer,)| answer)
-    }
-}
-
-impl<'q, O> Ask<'q> for QueryAs<'q, Postgres, O, PgArguments>
-where
-    O: for<'r> FromRow<'r, PgRow> + Send + 'static,
-{
-    type Answer = O;
-
-    fn read(row: PgRow) -> Result<O, SqlxError> {
-        O::from_row(&row)
     }
 }
 

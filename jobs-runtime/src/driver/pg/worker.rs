@@ -1,6 +1,6 @@
 //! Begins and ends a worker's lease. Upstream: `worker`. Downstream: `release`.
 
-use super::{Pg, fault, pooler, rescue, session::Ask, times};
+use super::{Pg, ask::Ask, fault, pooler, rescue, times};
 use crate::{
     driver::{KnownKind, NewWorker, WorkerId},
     error::{Error, code},
