@@ -1,0 +1,115 @@
+//! Jobs and workers as an operator sees them.
+
+use super::Progress;
+use crate::{failure::RecordedFailure, id::JobId, json::JsonText, state::State};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// What a cancel found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelAnswer {
+    /// The job was waiting and has ended as cancelled.
+    Cancelled,
+    /// The job is running: its worker is told, and no new attempt will start.
+    Asked,
+    /// The job had already ended so.
+    AlreadyFinal(State),
+    /// No job of that id is stored.
+    NotFound,
+}
+
+/// A job as it is stored, for inspection.
+#[derive(Debug, Clone, Serialize)]
+pub struct JobRecord {
+    /// Its id.
+    pub id: JobId,
+    /// The name that it was queued under.
+    pub kind: String,
+    /// The payload's version.
+    pub version: u16,
+    /// The queue.
+    pub queue: String,
+    /// The tenant.
+    pub tenant: Option<String>,
+    /// The state.
+    pub state: State,
+    /// The priority.
+    pub priority: i16,
+    /// The running attempt, or the next one, from 1; of an ended job the last one.
+    pub attempt: u32,
+    /// How many times it took its worker down.
+    pub crashes: u16,
+    /// The payload.
+    pub payload: JsonText,
+    /// The output of a completed job.
+    pub output: Option<JsonText>,
+    /// The last failure.
+    pub failure: Option<RecordedFailure>,
+    /// The last reported progress.
+    pub progress: Option<Progress>,
+    /// The caller's own key-value pairs.
+    pub metadata: Option<JsonText>,
+    /// The `traceparent` of the enqueuing span.
+    pub trace: Option<String>,
+    /// Who enqueued it.
+    pub enqueued_by: Option<String>,
+    /// When it was enqueued.
+    pub created_at: DateTime<Utc>,
+    /// When a waiting job is due.
+    pub due_at: Option<DateTime<Utc>>,
+    /// When it ended.
+    pub finished_at: Option<DateTime<Utc>>,
+    /// Whether a running job was asked to cancel.
+    pub cancel_requested: bool,
+}
+
+/// Which jobs to list.
+#[derive(Debug, Clone, Default)]
+pub struct ListFilter {
+    /// Only of this state.
+    pub state: Option<State>,
+    /// Only of this queue.
+    pub queue: Option<String>,
+    /// Only of this kind.
+    pub kind: Option<String>,
+    /// Only of this tenant.
+    pub tenant: Option<String>,
+    /// Only those older than this one, for the next page.
+    pub before: Option<JobId>,
+    /// How many at most. Zero means 100; more than 200 means 200.
+    pub limit: u32,
+}
+
+/// How many live and dead jobs a kind has in a queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KindCount {
+    /// The queue.
+    pub queue: String,
+    /// The kind.
+    pub kind: String,
+    /// The state.
+    pub state: State,
+    /// How many.
+    pub jobs: u64,
+    /// Whether a worker with a current lease serves the queue and knows the kind.
+    pub has_worker: bool,
+}
+
+/// A worker with a current lease.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkerRecord {
+    /// The incarnation.
+    pub id: i64,
+    /// The name for people.
+    pub name: String,
+    /// The queues with their concurrency.
+    pub queues: Vec<(String, u32)>,
+    /// The kinds that it knows.
+    pub kinds: Vec<String>,
+    /// When it started.
+    pub started_at: DateTime<Utc>,
+    /// When its lease ends unless renewed.
+    pub lease_until: DateTime<Utc>,
+    /// How many jobs it holds.
+    pub running: u64,
+}
