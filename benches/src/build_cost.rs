@@ -121,10 +121,15 @@ impl Crate {
         if with_jobs {
             let _ = writeln!(dependencies, "jobs = {{ path = {:?} }}", repository.join("jobs"));
         }
+        // A user's dependencies come from a registry and are not compiled incrementally, as those by path would be.
+        let mut profiles = String::new();
+        for package in ["jobs", "jobs-macros", "jobs-runtime"].iter().filter(|_| with_jobs) {
+            let _ = writeln!(profiles, "[profile.dev.package.{package}]\nincremental = false");
+        }
         let dir = repository.join("target/bench-build").join(name);
         fs::create_dir_all(dir.join("src"))?;
         let manifest = format!(
-            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n{dependencies}"
+            "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n{dependencies}\n{profiles}"
         );
         fs::write(dir.join("Cargo.toml"), manifest)?;
         fs::write(dir.join("src/main.rs"), main)?;

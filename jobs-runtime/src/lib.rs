@@ -29,6 +29,7 @@ mod settle;
 mod settled;
 pub mod spec;
 pub mod state;
+mod task;
 mod tenant;
 #[cfg(feature = "testing")]
 pub mod testing;

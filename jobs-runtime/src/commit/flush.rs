@@ -1,7 +1,7 @@
 //! The flushing loop: what is tried again together, what in halves, and what aside, so that no write holds up the others.
 
 use super::{Item, Pipeline, batch::Batch, pause, writer::Writer};
-use crate::{driver::Written, logged};
+use crate::{driver::Written, logged, task::task};
 use std::sync::Arc;
 use tokio::{sync::Semaphore, task::JoinSet};
 
@@ -67,10 +67,10 @@ async fn flush(writer: &Writer, items: impl Iterator<Item = Item>, aside: &mut A
             }
             1 if is_away && tries >= IN_TURN => {
                 let (writer, turn) = (writer.clone(), aside.turn.clone());
-                aside.tasks.spawn(async move {
+                aside.tasks.spawn(task(async move {
                     let _turn = turn.acquire().await;
                     until_answered(&writer, part).await;
-                });
+                }));
             }
             1 => parts.push(part),
             _ if is_away && tries < TOGETHER => parts.push(part),

@@ -4,6 +4,7 @@ use crate::{
     cancel::{Cancel, CancelReason},
     commit::Committer,
     driver::{Change, Fence, Progress, Written},
+    task::task,
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -53,7 +54,7 @@ impl Progresses {
         // Outside of a runtime nothing can be written now; the flush before the settlement will.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             state.writing = true;
-            runtime.spawn(self.clone().write_throttled());
+            runtime.spawn(task(self.clone().write_throttled()));
         }
     }
 

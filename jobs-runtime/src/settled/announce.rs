@@ -12,6 +12,7 @@ use crate::{
     settle::{self, Decision, Subject},
     settled::Settled,
     state::State,
+    task::task,
 };
 use futures_util::FutureExt;
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -87,7 +88,7 @@ fn hook(host: &Arc<Host>, def: &'static JobDef, ctx: &Ctx, settled: Settled, abo
         return;
     }
     let (reporter, ctx) = (host.reporter.clone(), ctx.clone());
-    host.hooks.spawn(async move {
+    let hook = host.hooks.track_future(async move {
         let tries = async {
             let mut last = String::new();
             for _ in 0..HOOK_TRIES {
@@ -106,6 +107,7 @@ fn hook(host: &Arc<Host>, def: &'static JobDef, ctx: &Ctx, settled: Settled, abo
             reporter.report(&Report { severity: Severity::Warning, code, text, job: Some(about) });
         }
     });
+    tokio::spawn(task(hook));
 }
 
 async fn once(def: &'static JobDef, ctx: &Ctx, settled: Settled) -> Result<(), String> {

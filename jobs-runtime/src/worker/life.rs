@@ -16,6 +16,7 @@ use crate::{
     job::JobDef,
     logged,
     spec::Keep,
+    task::task,
     upkeep::Signals,
 };
 use std::{
@@ -222,16 +223,16 @@ impl Life {
 
     /// Gives an idle thread of the worker's runtime something to wake for. May be called from any thread.
     pub(super) fn stir(&self) -> JoinHandle<()> {
-        self.runtime.spawn(async {})
+        self.runtime.spawn(task(async {}))
     }
 
     /// Runs a future as one of this incarnation's tasks, until it is done or the worker is aborted.
-    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    pub(super) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         let aborted = self.shared.aborted.clone();
-        let task = async move {
-            aborted.run_until_cancelled_owned(task).await;
+        let until_aborted = async move {
+            aborted.run_until_cancelled_owned(future).await;
         };
-        self.tasks.spawn_on(task, &self.runtime);
+        self.runtime.spawn(task(self.tasks.track_future(until_aborted)));
     }
 }
 

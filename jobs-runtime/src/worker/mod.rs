@@ -25,13 +25,14 @@ use crate::{
     error::Error,
     logged,
     report::Reporter,
+    task::task,
     upkeep,
 };
+use futures_util::future::BoxFuture;
 use life::Life;
 use plan::Plan;
 use std::{
     collections::BTreeMap,
-    future::Future,
     sync::{
         Arc,
         atomic::{AtomicI64, AtomicU64, Ordering},
@@ -114,7 +115,7 @@ impl Worker {
         let mut begun = shared.begin().await?;
         tell_what_was_found(&shared, begun.0);
         let worker = Self(shared.clone());
-        tokio::spawn(async move {
+        let lives = task(async move {
             let aborted = shared.aborted.clone();
             let lives = async {
                 while live(&shared, begun).await == End::Lost {
@@ -128,6 +129,7 @@ impl Worker {
             tracing::info!(event = logged::WORKER_STOPPED, "the worker has ended");
             shared.ended.cancel();
         });
+        tokio::spawn(lives);
         Ok(worker)
     }
 
@@ -194,7 +196,7 @@ enum End {
 /// Lives one incarnation to its end.
 async fn live(shared: &Arc<Shared>, (id, began): (WorkerId, Instant)) -> End {
     let (life, pipeline) = Life::new(shared, id);
-    let pipeline = tokio::spawn(pipeline.run());
+    let pipeline = tokio::spawn(task(pipeline.run()));
     let held = match lease::hold(&life, began) {
         Ok(held) => held,
         Err(error) => {
@@ -204,23 +206,27 @@ async fn live(shared: &Arc<Shared>, (id, began): (WorkerId, Instant)) -> End {
             return End::Lost;
         }
     };
-    let poller = background(&life, &life.lost, "poller", poller::poll);
-    background(&life, &life.ending, "dispatcher", |life| async {
-        life.dispatch().await;
-        Ok(())
+    let poller = background(&life, &life.lost, "poller", |life| Box::pin(poller::poll(life)));
+    background(&life, &life.ending, "dispatcher", |life| {
+        Box::pin(async {
+            life.dispatch().await;
+            Ok(())
+        })
     });
-    background(&life, &life.ending, "listener", wake::listen);
-    background(&life, &life.closing, "lookout", |life| async move {
-        let queues = life.shared.plan.queue_names();
-        upkeep::lookout(life.driver(), &queues, &life.signals, |queue| life.slots.found(queue)).await
+    background(&life, &life.ending, "listener", |life| Box::pin(wake::listen(life)));
+    background(&life, &life.closing, "lookout", |life| {
+        Box::pin(async move {
+            let queues = life.shared.plan.queue_names();
+            upkeep::lookout(life.driver(), &queues, &life.signals, |queue| life.slots.found(queue)).await
+        })
     });
-    background(&life, &life.closing, "promoter", |life| async move {
-        upkeep::promote(life.driver(), &life.signals, || life.slots.wake_all()).await
+    background(&life, &life.closing, "promoter", |life| {
+        Box::pin(async move { upkeep::promote(life.driver(), &life.signals, || life.slots.wake_all()).await })
     });
-    background(&life, &life.closing, "rescuer", |life| async move {
-        upkeep::rescue(life.driver(), &life.signals, || life.slots.wake_all()).await
+    background(&life, &life.closing, "rescuer", |life| {
+        Box::pin(async move { upkeep::rescue(life.driver(), &life.signals, || life.slots.wake_all()).await })
     });
-    background(&life, &life.closing, "purger", |life| async move { upkeep::purge(life.driver()).await });
+    background(&life, &life.closing, "purger", |life| Box::pin(async move { upkeep::purge(life.driver()).await }));
     tokio::select! {
         biased;
         () = life.lost.cancelled() => {
@@ -235,18 +241,15 @@ async fn live(shared: &Arc<Shared>, (id, began): (WorkerId, Instant)) -> End {
 }
 
 /// Runs a loop of the incarnation, supervised, until a token ends it.
-fn background<F>(
+fn background(
     life: &Arc<Life>,
     until: &CancellationToken,
     name: &'static str,
-    run: impl Fn(Arc<Life>) -> F + Send + 'static,
-) -> JoinHandle<()>
-where
-    F: Future<Output = Result<(), Error>> + Send + 'static,
-{
+    run: fn(Arc<Life>) -> BoxFuture<'static, Result<(), Error>>,
+) -> JoinHandle<()> {
     let (life, until) = (life.clone(), until.clone());
     let aborted = life.shared.aborted.clone();
-    tokio::spawn(async move {
+    tokio::spawn(task(async move {
         let reporter = life.shared.reporter.clone();
         let supervised = supervise(name, reporter, move || run(life.clone()));
         tokio::select! {
@@ -254,7 +257,7 @@ where
             () = until.cancelled() => {}
             () = aborted.cancelled() => {}
         }
-    })
+    }))
 }
 
 /// Logs the jobs that the registry found, by queue.

@@ -10,6 +10,7 @@ use crate::{
     driver::{Hint, Hints, WorkerId},
     error::Error,
     id::JobId,
+    task::task,
 };
 use futures_util::future::BoxFuture;
 use sqlx::{
@@ -71,7 +72,7 @@ pub(super) async fn open(pg: &Pg, worker: WorkerId, queues: Vec<String>) -> Resu
         sender,
         shared: Arc::clone(&shared),
     };
-    Ok(Box::new(Subscription { hints, shared, task: tokio::spawn(listener.run()) }))
+    Ok(Box::new(Subscription { hints, shared, task: tokio::spawn(task(listener.run())) }))
 }
 
 /// The probes that wait for a look to carry them.
@@ -215,7 +216,8 @@ impl Listener {
                         }
                     };
                     sending.abort_all();
-                    sending.spawn(send(Arc::clone(&self.own), self.notify.clone(), self.channel.clone(), probe.clone()));
+                    let (own, notify, channel) = (Arc::clone(&self.own), self.notify.clone(), self.channel.clone());
+                    sending.spawn(task(send(own, notify, channel, probe.clone())));
                     awaited = Some(probe);
                 }
             }
