@@ -10,15 +10,11 @@ use sqlx::{PgConnection, Postgres, SqlStr, Transaction, raw_sql};
 /// The migrations in order. A version is a place in this list, counted from 1; what was released never changes.
 const MIGRATIONS: &[(&str, &str)] = &[("core", include_str!("../../../migrations/0001_core.sql"))];
 
-const READ: &str = "SELECT coalesce(pg_catalog.max(version), 0) FROM {schema}.migrations";
-const RECORD: &str = "INSERT INTO {schema}.migrations (version, name) VALUES ($1, $2)";
-const LEDGER: &str = "
-    CREATE TABLE IF NOT EXISTS {schema}.migrations (
-        version int4 NOT NULL,
-        name text NOT NULL,
-        applied_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-        CONSTRAINT migrations_pkey PRIMARY KEY (version)
-    )";
+const READ: &str = include_str!("sql/migrate_version.sql");
+const RECORD: &str = include_str!("sql/migrate_record.sql");
+const LEDGER: &str = include_str!("sql/migrate_ledger.sql");
+const LOCK: &str = include_str!("sql/migrate_lock.sql");
+const EXISTS: &str = include_str!("sql/migrate_schema_exists.sql");
 
 pub(super) async fn migrate(pg: &Pg, mode: Migrate) -> Result<Migrated, Error> {
     let newest = MIGRATIONS.len() as u32;
@@ -79,7 +75,7 @@ async fn apply(pg: &Pg) -> Result<Migrated, Error> {
 /// Lets one process migrate at a time. The lock ends with the transaction, so that no pooler can leak it.
 async fn lock(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<(), Error> {
     run(pg, tx, "SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '120s'").await?;
-    pg.query(&SqlStr::from_static("SELECT pg_advisory_xact_lock(hashtextextended('jobs:migrate:' || $1, 0))"))
+    pg.query(&SqlStr::from_static(LOCK))
         .bind(pg.schema.name())
         .execute(&mut **tx)
         .await
@@ -90,7 +86,7 @@ async fn lock(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<(), Error> 
 async fn prepare_ledger(pg: &Pg, tx: &mut Transaction<'_, Postgres>) -> Result<u32, Error> {
     // `CREATE SCHEMA IF NOT EXISTS` asks for the privilege to create even where the schema exists.
     let exists: bool = pg
-        .scalar(&SqlStr::from_static("SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)"))
+        .scalar(&SqlStr::from_static(EXISTS))
         .bind(pg.schema.name())
         .fetch_one(&mut **tx)
         .await

@@ -28,5 +28,5 @@ pub(super) async fn refuse(pg: &Pg) -> Result<(), Error> {
 }
 
 async fn process(connection: &mut PgConnection) -> Result<i32, sqlx::Error> {
-    connection.fetch_one(sqlx::raw_sql("SELECT pg_catalog.pg_backend_pid()")).await?.try_get(0)
+    connection.fetch_one(sqlx::raw_sql(include_str!("sql/process.sql"))).await?.try_get(0)
 }

@@ -71,10 +71,7 @@ async fn empty(pg: &Pg, due: &DueSlot, limit: i64) -> Result<u64, sqlx::Error> {
 async fn truncate(pg: &Pg, due: &DueSlot, connection: &mut PgConnection) -> Result<Option<u64>, sqlx::Error> {
     let table = due.table();
     let estimate: Option<f32> = pg
-        .scalar(&pg.schema.fill(&format!(
-            "SELECT greatest(reltuples, 1) FROM pg_class
-         WHERE oid = '{{schema}}.{table}'::regclass AND EXISTS (SELECT FROM {{schema}}.{table})"
-        )))
+        .scalar(&pg.schema.fill(&include_str!("sql/purge_estimate.sql").replace("{table}", &table)))
         .fetch_optional(&mut *connection)
         .await?;
     let Some(estimate) = estimate else { return Ok(Some(0)) };

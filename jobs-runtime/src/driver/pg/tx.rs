@@ -22,7 +22,7 @@ impl JoinTx for Transaction<'_, Postgres> {
     }
 }
 
-const SET: &str = "SELECT pg_catalog.set_config('app.tenant', $1, true)";
+const SET: &str = include_str!("sql/set_tenant.sql");
 const UNGUARDED: &str = include_str!("sql/unguarded.sql");
 
 impl Pg {

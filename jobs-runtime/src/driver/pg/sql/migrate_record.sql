@@ -1,0 +1,3 @@
+-- $1 version, $2 name
+INSERT INTO {schema}.migrations (version, name)
+VALUES ($1, $2)
