@@ -17,6 +17,8 @@ pub enum CancelReason {
     LeaseLost,
     /// Somebody cancelled the job.
     Cancelled,
+    /// Somebody cancelled the job and asked for its steps to be undone.
+    RollBack,
 }
 
 impl fmt::Display for CancelReason {
@@ -26,6 +28,7 @@ impl fmt::Display for CancelReason {
             Self::Drain => "drain",
             Self::LeaseLost => "lease lost",
             Self::Cancelled => "cancelled",
+            Self::RollBack => "cancelled, to be undone",
         })
     }
 }

@@ -29,6 +29,7 @@ mod settle;
 mod settled;
 pub mod spec;
 pub mod state;
+pub mod steps;
 mod task;
 mod tenant;
 #[cfg(feature = "testing")]
@@ -54,6 +55,7 @@ pub use registry::Registry;
 pub use report::Report;
 pub use settled::{FollowUp, Settled};
 pub use state::State;
+pub use steps::StepError;
 pub use tenant::TenantId;
 pub use worker::{Worker, WorkerBuilder};
 pub use {chrono, schemars, serde, serde_json, uuid};

@@ -5,9 +5,9 @@ use futures_util::future::BoxFuture;
 use jobs::{
     Error, JobId,
     driver::{
-        CancelAnswer, Capability, Change, Claim, Claimed, Driver, Enqueued, Fence, Hints, JobRecord, KindCount,
-        LeaseSession, ListFilter, Migrate, Migrated, NewJob, NewWorker, Outlook, Promoted, Rescued, Tx, WorkerId,
-        WorkerRecord, Write, Written,
+        CancelAnswer, Capability, Change, Claim, Claimed, Driver, Enqueued, EventRecord, Fence, FindEvent, Hints,
+        JobRecord, KindCount, LeaseSession, ListFilter, Migrate, Migrated, NewEvent, NewJob, NewWorker, Operation,
+        Outlook, Promoted, Published, Rescued, StepRecord, StepTransaction, Tx, WorkerId, WorkerRecord, Write, Written,
     },
 };
 use std::{any::Any, process, process::Command, sync::Arc, thread};
@@ -132,6 +132,51 @@ impl Driver for Crashing {
 
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
         self.inner.cancel(job)
+    }
+
+    fn roll_back(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
+        self.inner.roll_back(job)
+    }
+
+    fn steps(&self, job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
+        self.inner.steps(job)
+    }
+
+    fn begin_step(
+        &self,
+        worker: WorkerId,
+        fence: Fence,
+        tenant: Option<String>,
+    ) -> BoxFuture<'_, Result<Box<dyn StepTransaction>, Error>> {
+        self.inner.begin_step(worker, fence, tenant)
+    }
+
+    fn publish<'a>(
+        &'a self,
+        events: &'a [NewEvent],
+        tx: Option<Tx<'a>>,
+    ) -> BoxFuture<'a, Result<Vec<Published>, Error>> {
+        self.inner.publish(events, tx)
+    }
+
+    fn find_event(&self, find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
+        self.inner.find_event(find)
+    }
+
+    fn events<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
+        self.inner.events(name)
+    }
+
+    fn purge_events(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
+        self.inner.purge_events(limit)
+    }
+
+    fn wake(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
+        self.inner.wake(limit)
+    }
+
+    fn operate(&self, job: JobId, operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
+        self.inner.operate(job, operation)
     }
 
     fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>> {

@@ -1,7 +1,7 @@
 //! Writes that go out together, with those who wait for their answers. A leaf.
 
 use super::Item;
-use crate::driver::{Change, Write, Written};
+use crate::driver::{Change, StepWrite, Write, Written};
 use tokio::sync::oneshot;
 
 /// How many bytes of outputs and follow-ups a flush carries at most, unless one write alone is larger.
@@ -69,6 +69,14 @@ fn size(write: &Write) -> usize {
             let output = finish.output.as_ref().map_or(0, |output| output.as_str().len());
             output + finish.follow_up.as_ref().map_or(0, |job| job.payload.as_str().len())
         }
+        Change::Step(step) => step_size(step),
+        Change::Park(park) => park.records.iter().map(step_size).sum(),
+        Change::Unwind(unwind) => unwind.records.iter().map(step_size).sum(),
         Change::Reschedule(_) | Change::Progress(_) => 0,
     }
+}
+
+fn step_size(step: &StepWrite) -> usize {
+    let output = step.output.as_ref().map_or(0, |output| output.as_str().len());
+    output + step.child.as_ref().map_or(0, |job| job.payload.as_str().len())
 }

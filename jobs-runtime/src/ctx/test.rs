@@ -39,6 +39,8 @@ impl Ctx {
     pub fn for_test(jobs: &Jobs) -> TestCtx {
         let now = Utc::now();
         let claimed = Claimed {
+            stage: crate::driver::Stage::Fresh,
+            parent: None,
             fence: Fence { job: JobId::new(), attempt: 1, token: Token(0) },
             kind: "test".to_owned(),
             version: 1,

@@ -107,8 +107,60 @@ pub trait Driver: Send + Sync + 'static {
     /// - After it has answered, no new attempt of the job starts.
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>>;
 
+    /// Cancels a job and has it undo its steps: a waiting one becomes ready and unwinds, a running one is asked.
+    ///
+    /// - A job that has recorded nothing is cancelled as by [`cancel`](Self::cancel).
+    /// - The job ends as cancelled once its steps are undone.
+    ///
+    /// # Errors
+    /// `X_JOB_STATE_REFUSED` for a run that is past its pivot.
+    fn roll_back(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>>;
+
+    /// Lists what a run has recorded, by the order of starts: of a live or dead job, and of one in the history.
+    ///
+    /// - One query, however many steps there are.
+    fn steps(&self, job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>>;
+
+    /// Begins a transaction that a step runs in and that records it, bound to the run's tenant.
+    fn begin_step(
+        &self,
+        worker: WorkerId,
+        fence: Fence,
+        tenant: Option<String>,
+    ) -> BoxFuture<'_, Result<Box<dyn StepTransaction>, Error>>;
+
+    /// Publishes events, in the caller's transaction if one is given, and makes the runs that wait for them ready.
+    ///
+    /// - Rolled back with the caller's transaction, it leaves nothing and wakes nobody.
+    /// - Answers in input order.
+    fn publish<'a>(
+        &'a self,
+        events: &'a [NewEvent],
+        tx: Option<Tx<'a>>,
+    ) -> BoxFuture<'a, Result<Vec<Published>, Error>>;
+
+    /// Finds the earliest event that a wait may take: published, not expired, not taken.
+    fn find_event(&self, find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>>;
+
+    /// Lists the events of a name that have not expired, newest first, at most 1,000: for diagnosis.
+    fn events<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>>;
+
+    /// Removes expired events, at most `limit`. Answers how many.
+    fn purge_events(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>>;
+
+    /// Makes parked runs ready whose event or child's end could not wake them by itself. Answers how many.
+    fn wake(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>>;
+
+    /// Applies what an operator says about a run.
+    ///
+    /// # Errors
+    /// `X_JOB_NOT_FOUND`; `X_JOB_STATE_REFUSED` where the job's state does not allow it; `X_STEP_NOT_FOUND` if the run has
+    /// no such step, or not in a state that can be answered for.
+    fn operate(&self, job: JobId, operation: Operation) -> BoxFuture<'_, Result<(), Error>>;
+
     /// Makes a dead job ready again with its stored payload, its attempts and crashes at their start.
     ///
+    /// - What it has recorded stays, so that it goes on where it failed; but a run that unwound begins anew.
     /// - It takes the unique key again that its end or first claim had freed.
     ///
     /// # Errors
@@ -136,6 +188,18 @@ pub trait LeaseSession: Send {
     /// # Errors
     /// `X_WORKER_LOST` if the lease has lapsed: it cannot be renewed, the worker must stop its runs.
     fn renew(&mut self) -> BoxFuture<'_, Result<Renewed, Error>>;
+}
+
+/// An open transaction of a step. Dropped without a commit, it is rolled back.
+pub trait StepTransaction: Send {
+    /// The transaction, to enqueue and publish in.
+    fn tx(&mut self) -> Tx<'_>;
+
+    /// Records the step in the transaction, under the fence, and commits both.
+    ///
+    /// - [`Written::Stale`] and [`Written::Refused`]: everything was rolled back.
+    /// - Where the answer to the commit is lost, it looks whether the record landed, so that the answer is true.
+    fn commit(self: Box<Self>, record: StepWrite) -> BoxFuture<'static, Result<Written, Error>>;
 }
 
 /// A stream of hints.

@@ -42,6 +42,7 @@ fn assemble(
     }
     let unique = unique::declared(spec, tenant.as_deref(), key, &payload)?;
     Ok(NewJob {
+        parent: None,
         id: JobId::new(),
         kind: spec.name.to_owned(),
         version: spec.version,

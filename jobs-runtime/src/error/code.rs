@@ -123,6 +123,24 @@ codes! {
     JOB_FOLLOW_UP_INVALID = "X_JOB_FOLLOW_UP_INVALID", "a `then` or `on_dead` job could not be built from what settled", "correct the follow-up's input";
     INTERNAL = "X_INTERNAL", "something failed whose details are for the operator only", "ask the operator";
 
+    // steps
+    STEP_NAME_INVALID = "X_STEP_NAME_INVALID", "a step's name or key is blank, too long or holds NUL", "use 1 to 200 bytes of text for a name, at most 200 for a key";
+    STEP_DUPLICATE = "X_STEP_DUPLICATE", "a run uses one name and key for two steps", "give one of them another name, or tell them apart with `key = …`";
+    STEP_NESTED = "X_STEP_NESTED", "a step was begun inside the body of another step or of a compensation", "begin it after the outer one, or make the outer one part of the job's body";
+    STEP_OUTSIDE_RUN = "X_STEP_OUTSIDE_RUN", "a step was begun with a context whose run has ended", "await every step within the job's body";
+    STEP_FAILED = "X_STEP_FAILED", "a step returned an error without a code of its own", "read the operator's text";
+    STEP_TIMEOUT = "X_STEP_TIMEOUT", "a step ran longer than its `timeout`", "allow more time, or do less in one step";
+    STEP_MISMATCH = "X_STEP_MISMATCH", "a recorded step does not fit the code that replays it", "deploy code that fits, with `aliases` for a renamed step or `patch!` for a changed one; the run goes on by itself";
+    STEP_UNKNOWN = "X_STEP_UNKNOWN", "a `once` step began and left no result, so that nobody knows whether it took effect", "find out, then resolve the step as done or as failed";
+    STEP_OUTPUT_INVALID = "X_STEP_OUTPUT_INVALID", "a step's output cannot be stored", "return a value without NUL and non-finite numbers";
+    STEP_OUTPUT_TOO_LARGE = "X_STEP_OUTPUT_TOO_LARGE", "a step's output is larger than the limit", "store large data elsewhere and return a reference";
+    STEP_NOT_FOUND = "X_STEP_NOT_FOUND", "the run has no such step, or none that can be answered for", "look at the run's steps first";
+    CHILD_FAILED = "X_CHILD_FAILED", "a child job ended without completing", "look at the child that the message names";
+    JOB_COMPENSATION_FAILED = "X_JOB_COMPENSATION_FAILED", "a job unwound and could not undo all of its steps", "read which steps are not undone; then resume the unwinding, skip a step, or mark it as undone";
+
+    // events
+    EVENT_INVALID = "X_EVENT_INVALID", "an event's name, key, tenant, payload or lifetime is outside its limits", "correct the value that the message names";
+
     // operating
     JOB_NOT_FOUND = "X_JOB_NOT_FOUND", "no job of that id is stored", "check the id; finished jobs leave after their retention";
     JOB_STATE_REFUSED = "X_JOB_STATE_REFUSED", "the job's state does not allow the action", "look at the job's state first";

@@ -126,7 +126,7 @@ fn cancelled(subject: Subject<'_>, reason: CancelReason) -> Decision {
             failed(subject, &Failure::of(code::JOB_TIMEOUT, Verdict::Backoff, text))
         }
         CancelReason::Drain => again(subject, claimed.fence.attempt, Duration::ZERO, Outcome::Interrupted, None),
-        CancelReason::Cancelled => {
+        CancelReason::Cancelled | CancelReason::RollBack => {
             let failure = record(&Failure::cancel("it was cancelled while it ran"), Stop::Cancelled);
             finish(subject, Outcome::Cancelled, State::Cancelled, None, Some(failure))
         }

@@ -111,7 +111,7 @@ fn easier(subject: Subject<'_>, refusal: Refusal) -> Result<Decision, Error> {
             decision.failure.clone_from(&bare);
             decision.change = Some(Change::Reschedule(Reschedule { failure: bare, ..reschedule }));
         }
-        Some(Change::Progress(_)) | None => return Err(error),
+        Some(Change::Progress(_) | Change::Step(_) | Change::Park(_) | Change::Unwind(_)) | None => return Err(error),
     }
     Ok(decision)
 }

@@ -19,7 +19,7 @@ pub(crate) async fn lookout(
     on_ready: impl Fn(&str),
 ) -> Result<(), Error> {
     loop {
-        let Outlook { ready, next_due, lapsed } = driver.look(queues).await?;
+        let Outlook { ready, next_due, lapsed, .. } = driver.look(queues).await?;
         let looked = Instant::now();
         ready.iter().for_each(|queue| on_ready(queue));
         if let Some(wait) = next_due {

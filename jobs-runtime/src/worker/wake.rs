@@ -17,7 +17,7 @@ pub(super) async fn listen(life: Arc<Life>) -> Result<(), Error> {
         let Ok(hint) = timeout(LIVENESS, hints.next()).await else { continue };
         match hint {
             Hint::Queue(queue) => life.slots.wake(&queue),
-            Hint::Cancel(job) => life.cancel(job),
+            Hint::Cancel(job) | Hint::RollBack(job) => life.cancel(job),
             Hint::All => {
                 life.signals.look.notify_one();
                 life.renewable.notify_one();

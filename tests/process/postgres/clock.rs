@@ -37,6 +37,7 @@ fn made_at(n: i32, off: i64) -> NewJob {
         metadata: None,
         trace: None,
         enqueued_by: None,
+        parent: None,
     }
 }
 

@@ -17,7 +17,7 @@ const KEY: Duration = Duration::from_secs(1);
 pub(super) async fn commit(memory: &Memory, worker: WorkerId, writes: &[Write]) -> Result<Vec<Written>, Error> {
     let follow_ups = writes.iter().filter_map(|write| match &write.change {
         Change::Finish(finish) => finish.follow_up.as_deref(),
-        Change::Reschedule(_) | Change::Progress(_) => None,
+        _ => None,
     });
     let (mut store, now) = match timeout(KEY, enqueue::lock_settled(memory, follow_ups, None)).await {
         Ok(locked) => locked?,
@@ -52,6 +52,10 @@ fn apply(memory: &Memory, store: &mut Store, mut row: Row, change: &Change, now:
             row.progress = Some(progress.clone());
             store.put(row);
             Written::Landed
+        }
+        Change::Step(_) | Change::Park(_) | Change::Unwind(_) => {
+            store.put(row);
+            Written::Refused(Error::new(code::DRIVER_UNSUPPORTED, "not built yet"))
         }
     }
 }

@@ -76,7 +76,7 @@ impl LeaseSession for Session {
             worker.until = clock::after(now, worker.lease.duration);
             let mut cancel = store.held_by(self.worker);
             cancel.retain(|job| store.get(*job).is_some_and(|row| row.cancel_requested));
-            Ok(Renewed { cancel })
+            Ok(Renewed { cancel, roll_back: Vec::new() })
         })
     }
 }

@@ -93,6 +93,8 @@ impl Row {
         }
         let new = &self.new;
         Claimed {
+            stage: crate::driver::Stage::Fresh,
+            parent: new.parent,
             fence: Fence { job: new.id, attempt: self.attempt, token: held.token },
             kind: new.kind.clone(),
             version: new.version,
@@ -152,6 +154,9 @@ impl Row {
     pub(super) fn record(&self) -> JobRecord {
         let new = &self.new;
         JobRecord {
+            stage: crate::driver::Stage::Fresh,
+            parent: self.new.parent,
+            parked: None,
             id: new.id,
             kind: new.kind.clone(),
             version: new.version,

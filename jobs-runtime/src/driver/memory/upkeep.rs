@@ -34,6 +34,8 @@ pub(super) fn look(memory: &Memory, queues: &[String]) -> Outlook {
         ready: queues.iter().filter(|queue| store.ready(queue).next().is_some()).cloned().collect(),
         next_due: next_due(&store, now),
         lapsed: store.workers.values().any(|worker| worker.has_lapsed(now)),
+        unwoken: false,
+        expired_events: false,
     }
 }
 

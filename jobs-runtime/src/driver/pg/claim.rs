@@ -71,6 +71,8 @@ fn read(row: &PgRow) -> Result<Option<Claimed>, Error> {
     let token = Token(columns.next()?);
     let attempt = columns.next_as::<i32, _>()?;
     Ok(Some(Claimed {
+        stage: crate::driver::Stage::Fresh,
+        parent: None,
         fence: Fence { job: JobId(id), attempt, token },
         kind: columns.next()?,
         version: columns.next_as::<i16, _>()?,

@@ -80,6 +80,9 @@ pub(super) async fn workers(pg: &Pg) -> Result<Vec<WorkerRecord>, Error> {
 fn record(row: &PgRow) -> Result<JobRecord, Error> {
     let mut columns = Columns::of(row);
     Ok(JobRecord {
+        stage: crate::driver::Stage::Fresh,
+        parent: None,
+        parked: None,
         id: JobId(columns.next()?),
         kind: columns.next()?,
         version: columns.next_as::<i16, _>()?,

@@ -57,7 +57,7 @@ impl LeaseSession for Session {
                 let detail = format!("the lease of worker {} has lapsed or was ended", self.worker.0);
                 return Err(Error::new(code::WORKER_LOST, detail));
             };
-            Ok(Renewed { cancel: cancel.into_iter().map(JobId).collect() })
+            Ok(Renewed { cancel: cancel.into_iter().map(JobId).collect(), roll_back: Vec::new() })
         })
     }
 }

@@ -16,7 +16,13 @@ pub(super) async fn look(pg: &Pg, queues: &[String]) -> Result<Outlook, Error> {
         .await
         .map_err(fault::store("look for work"))?;
     let mut columns = Columns::of(&row);
-    Ok(Outlook { ready: columns.next()?, next_due: columns.next::<Option<f64>>()?.map(wait), lapsed: columns.next()? })
+    Ok(Outlook {
+        ready: columns.next()?,
+        next_due: columns.next::<Option<f64>>()?.map(wait),
+        lapsed: columns.next()?,
+        unwoken: false,
+        expired_events: false,
+    })
 }
 
 pub(super) async fn held(pg: &Pg, worker: WorkerId) -> Result<Vec<Fence>, Error> {

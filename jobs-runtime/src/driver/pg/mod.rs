@@ -34,11 +34,11 @@ pub use connect::PgOptions;
 
 use crate::{
     driver::{
-        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Fence, Hints, JobRecord, KindCount, LeaseSession,
-        ListFilter, Migrate, Migrated, NewJob, NewWorker, Outlook, Promoted, Rescued, Tx, WorkerId, WorkerRecord,
-        Write, Written,
+        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, EventRecord, Fence, FindEvent, Hints, JobRecord,
+        KindCount, LeaseSession, ListFilter, Migrate, Migrated, NewEvent, NewJob, NewWorker, Operation, Outlook,
+        Promoted, Published, Rescued, StepRecord, StepTransaction, Tx, WorkerId, WorkerRecord, Write, Written,
     },
-    error::Error,
+    error::{Error, code},
     id::JobId,
 };
 use chrono::{DateTime, Utc};
@@ -190,6 +190,51 @@ impl Driver for Pg {
 
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
         Box::pin(operate::cancel(self, job))
+    }
+
+    fn roll_back(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
+        self.cancel(job)
+    }
+
+    fn steps(&self, _job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn begin_step(
+        &self,
+        _worker: WorkerId,
+        _fence: Fence,
+        _tenant: Option<String>,
+    ) -> BoxFuture<'_, Result<Box<dyn StepTransaction>, Error>> {
+        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+    }
+
+    fn publish<'a>(
+        &'a self,
+        _events: &'a [NewEvent],
+        _tx: Option<Tx<'a>>,
+    ) -> BoxFuture<'a, Result<Vec<Published>, Error>> {
+        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+    }
+
+    fn find_event(&self, _find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn events<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn purge_events(&self, _limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn wake(&self, _limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn operate(&self, _job: JobId, _operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
     }
 
     fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>> {

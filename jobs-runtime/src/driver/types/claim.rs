@@ -1,6 +1,6 @@
 //! A worker, its lease and its claims.
 
-use super::Overrides;
+use super::{Overrides, Stage};
 use crate::{driver::Lease, failure::RecordedFailure, id::JobId, json::JsonText};
 use chrono::{DateTime, Utc};
 
@@ -62,6 +62,10 @@ pub struct Claimed {
     pub tenant: Option<String>,
     /// The priority.
     pub priority: i16,
+    /// What the run has recorded.
+    pub stage: Stage,
+    /// The run that spawned it.
+    pub parent: Option<JobId>,
     /// How many times it took its worker down.
     pub crashes: u16,
     /// The payload.
@@ -102,4 +106,6 @@ pub struct Fence {
 pub struct Renewed {
     /// The worker's jobs that were asked to cancel.
     pub cancel: Vec<JobId>,
+    /// The worker's jobs that were asked to cancel and undo their steps.
+    pub roll_back: Vec<JobId>,
 }

@@ -42,6 +42,8 @@ pub struct NewJob {
     pub trace: Option<String>,
     /// Who enqueued it, for attribution. Never authority.
     pub enqueued_by: Option<String>,
+    /// The run that spawned it, and learns of its end.
+    pub parent: Option<JobId>,
 }
 
 /// When a job may start.

@@ -1,6 +1,6 @@
 //! Jobs and workers as an operator sees them.
 
-use super::Progress;
+use super::{Progress, Stage, StepRef};
 use crate::{failure::RecordedFailure, id::JobId, json::JsonText, state::State};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -16,6 +16,32 @@ pub enum CancelAnswer {
     AlreadyFinal(State),
     /// No job of that id is stored.
     NotFound,
+}
+
+/// What an operator says about a run that cannot go on by itself. Never applied to a running job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// Answers for a `once` step whose outcome is unknown, or that failed. A suspended run becomes ready; a dead one stays
+    /// dead until it is resumed.
+    Resolve(StepRef, Resolution),
+    /// Makes a dead run that unwound in part unwind further, every compensation with its full budget; or a suspended one
+    /// ready now.
+    Resume,
+    /// Says that a compensation is not to run: of a dead run that unwound in part.
+    SkipUndo(StepRef),
+    /// Says that a step was undone by hand: of a dead run that unwound in part.
+    MarkUndone(StepRef),
+}
+
+/// What became of a step whose outcome is unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolution {
+    /// It took effect, and gave this output.
+    Done(JsonText),
+    /// It did not take effect: it fails with this text.
+    Failed(String),
+    /// It did not take effect: it runs again.
+    Again,
 }
 
 /// A job as it is stored, for inspection.
@@ -59,6 +85,12 @@ pub struct JobRecord {
     pub due_at: Option<DateTime<Utc>>,
     /// When it ended.
     pub finished_at: Option<DateTime<Utc>>,
+    /// What the run has recorded.
+    pub stage: Stage,
+    /// The run that spawned it.
+    pub parent: Option<JobId>,
+    /// Why a suspended job cannot go on by itself.
+    pub parked: Option<RecordedFailure>,
     /// Whether a running job was asked to cancel.
     pub cancel_requested: bool,
 }

@@ -12,6 +12,10 @@ pub struct Outlook {
     pub next_due: Option<Duration>,
     /// Whether a worker's lease has lapsed, so that there is something to rescue.
     pub lapsed: bool,
+    /// Whether parked runs may have to be woken that an event or a child's end could not wake by itself.
+    pub unwoken: bool,
+    /// Whether events have expired that a purge would remove.
+    pub expired_events: bool,
 }
 
 /// What a promotion moved.
@@ -41,6 +45,8 @@ pub enum Hint {
     Queue(String),
     /// A running job was asked to cancel.
     Cancel(JobId),
+    /// A running job was asked to cancel and undo its steps.
+    RollBack(JobId),
     /// Hints may have been lost: look at everything.
     All,
 }

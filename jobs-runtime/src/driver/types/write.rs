@@ -1,6 +1,6 @@
 //! What a worker writes about a job that it holds. Every write carries its fence.
 
-use super::{Fence, NewJob};
+use super::{Fence, NewJob, Park, StepWrite, Unwind};
 use crate::{error::Error, failure::RecordedFailure, json::JsonText, spec::Keep, state::State};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -23,6 +23,12 @@ pub enum Change {
     Reschedule(Reschedule),
     /// The job reports how far it is.
     Progress(Progress),
+    /// A step is recorded.
+    Step(Box<StepWrite>),
+    /// The run is parked.
+    Park(Box<Park>),
+    /// The run begins to unwind. It stays held.
+    Unwind(Box<Unwind>),
 }
 
 /// The end of a job.
@@ -69,7 +75,8 @@ pub struct Progress {
 pub enum Written {
     /// It landed.
     Landed,
-    /// A reschedule found that the job was asked to cancel: it ended as cancelled.
+    /// A reschedule or a park found that the job was asked to cancel: it ended as cancelled. A step with a child found
+    /// the same: nothing was written, and the job is still held.
     Cancelled,
     /// The fence no longer matches, or the worker's lease has lapsed: nothing was changed.
     Stale,

@@ -37,6 +37,7 @@ pub fn job() -> NewJob {
         metadata: None,
         trace: None,
         enqueued_by: None,
+        parent: None,
     }
 }
 

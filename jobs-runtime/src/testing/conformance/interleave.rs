@@ -105,7 +105,7 @@ async fn work(driver: Arc<dyn Driver>, seen: Arc<Seen>, seed: u64) {
             };
             let end = match &change {
                 Change::Finish(finish) => finish.state,
-                Change::Reschedule(_) | Change::Progress(_) => State::Cancelled,
+                _ => State::Cancelled,
             };
             let is_finish = matches!(change, Change::Finish(_));
             let written = worker.commit(&[Write { fence: claimed.fence, change }]).await;

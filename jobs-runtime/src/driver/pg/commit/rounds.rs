@@ -45,6 +45,7 @@ pub(super) fn split(writes: &[Write]) -> Vec<Round<'_>> {
 fn size(write: &Write) -> usize {
     let text = |failure: &Option<RecordedFailure>| failure.as_ref().map_or(0, |failure| failure.operator.len());
     match &write.change {
+        Change::Step(_) | Change::Park(_) | Change::Unwind(_) => 0,
         Change::Progress(progress) => progress.message.len(),
         Change::Reschedule(reschedule) => text(&reschedule.failure),
         Change::Finish(finish) => {
@@ -66,6 +67,7 @@ impl<'w> Round<'w> {
         let fence = write.fence;
         let job = fence.job;
         match &write.change {
+            Change::Step(_) | Change::Park(_) | Change::Unwind(_) => {}
             Change::Progress(progress) => {
                 if ended.contains(&job) || !reported.insert(job) {
                     ended.insert(job);
