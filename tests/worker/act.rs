@@ -215,6 +215,7 @@ pub(crate) async fn enqueue_as(jobs: &Jobs, payload: &str, tenant: Option<&str>)
         metadata: None,
         trace: None,
         enqueued_by: None,
+        parent: None,
     };
     jobs.driver().enqueue(&[job], None).await.unwrap()[0].id()
 }

@@ -4,9 +4,10 @@ use futures_util::future::BoxFuture;
 use jobs::{
     Error, JobId,
     driver::{
-        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, Fence, Hint, Hints, JobRecord, KindCount,
-        LeaseSession, ListFilter, Memory, Migrate, Migrated, NewJob, NewWorker, Outlook, Promoted, Renewed, Rescued,
-        Tx, WorkerId, WorkerRecord, Write, Written,
+        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, EventRecord, Fence, FindEvent, Hint, Hints,
+        JobRecord, KindCount, LeaseSession, ListFilter, Memory, Migrate, Migrated, NewEvent, NewJob, NewWorker,
+        Operation, Outlook, Promoted, Published, Renewed, Rescued, StepRecord, StepTransaction, Tx, WorkerId,
+        WorkerRecord, Write, Written,
     },
     error::code,
 };
@@ -252,6 +253,51 @@ impl Driver for Scripted {
 
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
         self.memory.cancel(job)
+    }
+
+    fn roll_back(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
+        self.memory.roll_back(job)
+    }
+
+    fn steps(&self, job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
+        self.memory.steps(job)
+    }
+
+    fn begin_step(
+        &self,
+        worker: WorkerId,
+        fence: Fence,
+        tenant: Option<String>,
+    ) -> BoxFuture<'_, Result<Box<dyn StepTransaction>, Error>> {
+        self.memory.begin_step(worker, fence, tenant)
+    }
+
+    fn publish<'a>(
+        &'a self,
+        events: &'a [NewEvent],
+        tx: Option<Tx<'a>>,
+    ) -> BoxFuture<'a, Result<Vec<Published>, Error>> {
+        self.memory.publish(events, tx)
+    }
+
+    fn find_event(&self, find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
+        self.memory.find_event(find)
+    }
+
+    fn events<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
+        self.memory.events(name)
+    }
+
+    fn purge_events(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
+        self.memory.purge_events(limit)
+    }
+
+    fn wake(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
+        self.memory.wake(limit)
+    }
+
+    fn operate(&self, job: JobId, operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
+        self.memory.operate(job, operation)
     }
 
     fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>> {
