@@ -1,6 +1,6 @@
 //! What most files with jobs use: `use jobs::prelude::*;`.
 
-pub use crate::{Ctx, Enqueued, Failure, Job, JobError, Jobs, Migrate, Registry, Settled, State, job};
+pub use crate::{Ctx, Enqueued, Event, Failure, Job, JobError, Jobs, Migrate, Registry, Settled, State, job};
 #[doc(no_inline)]
 pub use crate::{
     schemars::JsonSchema,
