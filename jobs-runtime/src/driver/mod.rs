@@ -105,12 +105,18 @@ pub trait Driver: Send + Sync + 'static {
     /// Cancels a job: a waiting one at once, a running one by asking its worker.
     ///
     /// - After it has answered, no new attempt of the job starts.
+    /// - Its children that have not ended are cancelled the same way, and theirs.
+    /// - A run that unwinds goes on with it: the answer is [`CancelAnswer::Asked`], nothing changes. So does one that
+    ///   was asked to roll back.
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>>;
 
     /// Cancels a job and has it undo its steps: a waiting one becomes ready and unwinds, a running one is asked.
     ///
-    /// - A job that has recorded nothing is cancelled as by [`cancel`](Self::cancel).
-    /// - The job ends as cancelled once its steps are undone.
+    /// - A waiting job that has recorded nothing is cancelled as by [`cancel`](Self::cancel). A running one is asked, for
+    ///   it may be about to record: let go before it has, it ends as cancelled; after, it becomes ready and unwinds.
+    /// - The job ends as cancelled once its steps are undone. Until then the answer is [`CancelAnswer::Asked`].
+    /// - Its children that have not ended are rolled back the same way; one that is past its pivot goes on.
+    /// - A pivot that is recorded while the request is open ends the request: the run goes forward.
     ///
     /// # Errors
     /// `X_JOB_STATE_REFUSED` for a run that is past its pivot.
@@ -132,6 +138,8 @@ pub trait Driver: Send + Sync + 'static {
     /// Publishes events, in the caller's transaction if one is given, and makes the runs that wait for them ready.
     ///
     /// - Rolled back with the caller's transaction, it leaves nothing and wakes nobody.
+    /// - An event whose id is stored already is answered as that one, and changes nothing: a publisher whose answer was
+    ///   lost publishes again.
     /// - Answers in input order.
     fn publish<'a>(
         &'a self,
@@ -160,7 +168,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Makes a dead job ready again with its stored payload, its attempts and crashes at their start.
     ///
-    /// - What it has recorded stays, so that it goes on where it failed; but a run that unwound begins anew.
+    /// - What it has recorded stays, as of attempt 0, so that it goes on where it failed; but a run that unwound begins
+    ///   anew.
     /// - It takes the unique key again that its end or first claim had freed.
     ///
     /// # Errors

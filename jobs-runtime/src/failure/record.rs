@@ -81,6 +81,17 @@ pub fn record(failure: &Failure, stop: Option<Stop>) -> RecordedFailure {
 }
 
 impl RecordedFailure {
+    /// The failure that a job unwinds from which was cancelled.
+    #[must_use]
+    pub fn rolled_back() -> Self {
+        Self {
+            code: code::JOB_CANCELLED.name.to_owned(),
+            operator: "the job was cancelled and undoes its steps".to_owned(),
+            caller_fix: None,
+            stop: Some(Stop::Cancelled),
+        }
+    }
+
     /// What a remote caller may learn: the code and its fix where the code is registered, else `X_INTERNAL` and no
     /// fix. Nothing of the operator's text gets there.
     #[must_use]

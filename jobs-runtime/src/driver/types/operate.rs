@@ -10,7 +10,7 @@ use serde::Serialize;
 pub enum CancelAnswer {
     /// The job was waiting and has ended as cancelled.
     Cancelled,
-    /// The job is running: its worker is told, and no new attempt will start.
+    /// The job has not ended yet: its worker is told and no new attempt will start, or it undoes its steps first.
     Asked,
     /// The job had already ended so.
     AlreadyFinal(State),
@@ -40,7 +40,7 @@ pub enum Resolution {
     Done(JsonText),
     /// It did not take effect: it fails with this text.
     Failed(String),
-    /// It did not take effect: it runs again.
+    /// It did not take effect: its record is removed, it runs again.
     Again,
 }
 

@@ -1,7 +1,7 @@
 //! What is recorded of a run's steps, and how a worker records it.
 
 use super::NewJob;
-use crate::{driver::EventId, failure::RecordedFailure, id::JobId, json::JsonText};
+use crate::{driver::EventId, failure::RecordedFailure, id::JobId, json::JsonText, state::State};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -42,7 +42,8 @@ pub enum StepKind {
     Sleep = 2,
     /// `wait_for!`
     Wait = 3,
-    /// `spawn!`: done once the child has ended.
+    /// `spawn!`: done once the child has ended, with a [`ChildEnd`] as its output. Only the first end counts, and only
+    /// while the run is stored as live or dead.
     Spawn = 4,
     /// `race!`: its output is the winner's place.
     Race = 5,
@@ -54,9 +55,10 @@ pub enum StepKind {
     Pivot = 8,
     /// The compensation of the step of the same name and key. The only kind that stands beside another of its identity.
     Undo = 9,
-    /// The decision to unwind, with the failure that it unwinds from. Its identity is empty.
+    /// The decision to unwind, with the failure that it unwinds from. Its identity is empty; its position follows all
+    /// others at that time.
     Unwind = 10,
-    /// How often the job was requeued after it had unwound, in `tries`. Its identity is empty.
+    /// How often the job was requeued after it had unwound, in `tries`. Its identity is empty, its position 0.
     Requeue = 11,
 }
 
@@ -127,7 +129,7 @@ pub struct StepRecord {
     /// Whether it must not run twice by itself.
     #[serde(default)]
     pub once: bool,
-    /// The output of a step; the payload of an event; `{"state", "output", "failure"}` of a child that has ended.
+    /// The output of a step; the payload of an event; the [`ChildEnd`] of a child that has ended.
     #[serde(default)]
     pub output: Option<JsonText>,
     /// The failure of a step that failed, or of its last try.
@@ -197,4 +199,15 @@ impl StepWrite {
             child: None,
         }
     }
+}
+
+/// How a child ended: the output of the record of its spawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChildEnd {
+    /// `completed`, `dead`, `dropped`, `cancelled` or `expired`.
+    pub state: State,
+    /// The output of one that completed.
+    pub output: Option<JsonText>,
+    /// The failure of one that did not.
+    pub failure: Option<RecordedFailure>,
 }

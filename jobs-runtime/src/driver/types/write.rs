@@ -46,7 +46,8 @@ pub struct Finish {
     pub follow_up: Option<Box<NewJob>>,
 }
 
-/// A job that goes back to wait. If it was asked to cancel meanwhile, it ends as cancelled instead.
+/// A job that goes back to wait. If it was asked to cancel meanwhile, it ends as cancelled instead; if it was asked to roll
+/// back and has recorded something, it becomes ready and unwinds, under the attempt that it had.
 #[derive(Debug, Clone)]
 pub struct Reschedule {
     /// How long it waits; zero makes it ready at once.
@@ -80,6 +81,7 @@ pub enum Written {
     Cancelled,
     /// The fence no longer matches, or the worker's lease has lapsed: nothing was changed.
     Stale,
-    /// The store refused this item: nothing was changed, the job is still held.
+    /// The store refused this item: nothing was changed, the job is still held. A step whose child's unique key is
+    /// taken is refused with `X_JOB_DUPLICATE`.
     Refused(Error),
 }
