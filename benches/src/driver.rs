@@ -58,7 +58,8 @@ async fn drain(url: &str, keep: Keep) -> Outcome<Duration> {
     let jobs = Jobs::builder().driver(driver.clone())?;
     jobs.enqueue_many::<send_mail>((0..COUNT).map(|_| subject::mail())).await?;
     sqlx::raw_sql("ANALYZE jobs.ready").execute(driver.pool()).await?;
-    let kinds: Arc<[KnownKind]> = Arc::new([KnownKind { name: KIND.to_owned(), version: 1, queue: QUEUE.to_owned() }]);
+    let kinds: Arc<[KnownKind]> =
+        Arc::new([KnownKind { name: KIND.to_owned(), version: 1, queue: QUEUE.to_owned(), outline: &[] }]);
     let worker = driver
         .start_worker(NewWorker {
             name: "bench".to_owned(),

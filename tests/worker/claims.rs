@@ -24,7 +24,7 @@ async fn a_claim_that_takes_effect_long_after_it_was_given_up_is_handed_back() {
     let first = enqueue(&jobs, Act::Sleep(300)).await;
     in_state(&jobs, first, State::Running).await;
     let second = enqueue(&jobs, Act::Ok).await;
-    let kinds = [KnownKind { name: "acts".to_owned(), version: 1, queue: "acts".to_owned() }];
+    let kinds = [KnownKind { name: "acts".to_owned(), version: 1, queue: "acts".to_owned(), outline: &[] }];
     let late = Claim { worker: worker.id(), queues: vec![("acts".to_owned(), 1)], kinds: Arc::new(kinds) };
     assert_eq!(driver.claim(late).await.unwrap().len(), 1);
     let record = ended(&jobs, second).await;

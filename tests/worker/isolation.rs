@@ -8,7 +8,12 @@ use std::time::Duration;
 async fn crash(jobs: &Jobs, times: u32) {
     for _ in 0..times {
         let lease = Lease { duration: Duration::from_millis(1), beat: Duration::from_millis(1) };
-        let kinds = vec![jobs::driver::KnownKind { name: "acts".to_owned(), version: 1, queue: "acts".to_owned() }];
+        let kinds = vec![jobs::driver::KnownKind {
+            name: "acts".to_owned(),
+            version: 1,
+            queue: "acts".to_owned(),
+            outline: &[],
+        }];
         let new = NewWorker { name: "doomed".to_owned(), lease, queues: Vec::new(), kinds: kinds.clone() };
         let worker = jobs.driver().start_worker(new).await.unwrap();
         let claim = jobs::driver::Claim { worker, queues: vec![("acts".to_owned(), 100)], kinds: kinds.into() };

@@ -10,7 +10,7 @@ mod types;
 pub use memory::{Memory, Transaction as MemoryTx};
 pub use types::*;
 
-use crate::{error::Error, id::JobId};
+use crate::{error::Error, id::JobId, outline::StoredItem};
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 use std::{any::Any, time::Duration};
@@ -185,6 +185,12 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Counts the live jobs and the dead of each queue and kind, and says whether a live worker serves both.
     fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>>;
+
+    /// Reads the outline of a kind's body as the worker that began last had it; `None` if no worker ever knew the kind.
+    fn outline<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Option<Vec<StoredItem>>, Error>> {
+        let _ = kind;
+        Box::pin(async { Ok(None) })
+    }
 
     /// Lists the workers whose lease is current.
     fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>>;

@@ -51,6 +51,7 @@ pub(super) fn kinds(jobs: &[&'static JobDef]) -> Arc<[KnownKind]> {
             name: (*name).to_owned(),
             version: job.spec.version,
             queue: job.spec.queue.to_owned(),
+            outline: job.spec.outline,
         })
     });
     named.collect()

@@ -20,6 +20,7 @@ pub(super) fn start(memory: &Memory, new: NewWorker) -> WorkerId {
     let id = store.new_worker();
     let NewWorker { name, lease, queues, kinds } = new;
     let until = clock::after(now, lease.duration);
+    store.outlines.extend(kinds.iter().map(|kind| (kind.name.clone(), kind.outline)));
     store.workers.insert(id, Worker { name, lease, queues, kinds, started_at: now, until });
     id
 }

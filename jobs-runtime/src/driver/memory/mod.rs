@@ -27,6 +27,7 @@ use crate::{
     clock::Clock,
     error::{Error, code},
     id::JobId,
+    outline::StoredItem,
 };
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
@@ -258,6 +259,11 @@ impl Driver for Memory {
 
     fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>> {
         Box::pin(async { Ok(operate::counts(self)) })
+    }
+
+    fn outline<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Option<Vec<StoredItem>>, Error>> {
+        let found = self.lock().0.outlines.get(kind).map(|outline| outline.iter().map(StoredItem::from).collect());
+        Box::pin(async { Ok(found) })
     }
 
     fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>> {

@@ -9,6 +9,7 @@ use crate::{
     driver::{KnownKind, Lease, Token, WorkerId},
     error::{Error, code},
     id::JobId,
+    outline::OutlineItem,
     spec::Keep,
     state::State,
 };
@@ -24,6 +25,8 @@ pub(super) struct Store {
     held: BTreeSet<(WorkerId, JobId)>,
     pub(super) keys: Keys,
     pub(super) workers: BTreeMap<WorkerId, Worker>,
+    /// The outlines of the kinds that a worker ever knew.
+    pub(super) outlines: BTreeMap<String, &'static [OutlineItem]>,
     counter: i64,
 }
 

@@ -1,7 +1,7 @@
 //! A worker, its lease and its claims.
 
 use super::{Overrides, Stage};
-use crate::{driver::Lease, failure::RecordedFailure, id::JobId, json::JsonText};
+use crate::{driver::Lease, failure::RecordedFailure, id::JobId, json::JsonText, outline::OutlineItem};
 use chrono::{DateTime, Utc};
 
 /// The identity of one incarnation of a worker.
@@ -34,6 +34,8 @@ pub struct KnownKind {
     pub version: u16,
     /// The queue that the job is declared for, so that an enqueue from SQL finds it.
     pub queue: String,
+    /// The outline of its body, so that a process without the job's code can show a run.
+    pub outline: &'static [OutlineItem],
 }
 
 /// What a worker wants to claim.

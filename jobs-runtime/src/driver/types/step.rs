@@ -129,7 +129,8 @@ pub struct StepRecord {
     /// Whether it must not run twice by itself.
     #[serde(default)]
     pub once: bool,
-    /// The output of a step; the payload of an event; the [`ChildEnd`] of a child that has ended.
+    /// The output of a step; the payload of an event, and while its wait still waits, the event's name as a JSON
+    /// string; the [`ChildEnd`] of a child that has ended.
     #[serde(default)]
     pub output: Option<JsonText>,
     /// The failure of a step that failed, or of its last try.

@@ -98,6 +98,7 @@ impl HandWorker {
             name: (*kind).to_owned(),
             version: *version,
             queue: QUEUE.to_owned(),
+            outline: &[],
         };
         let kinds: Arc<[KnownKind]> = kinds.iter().map(known).collect();
         let worker = NewWorker {
