@@ -22,6 +22,8 @@ TABLE dead
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
 TABLE history
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -46,6 +48,9 @@ TABLE history
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_00
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -70,6 +75,9 @@ TABLE history_00
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_01
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -94,6 +102,9 @@ TABLE history_01
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_02
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -118,6 +129,9 @@ TABLE history_02
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_03
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -142,6 +156,9 @@ TABLE history_03
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_04
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -166,6 +183,9 @@ TABLE history_04
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_05
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -190,6 +210,9 @@ TABLE history_05
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_06
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -214,6 +237,9 @@ TABLE history_06
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_07
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -238,6 +264,9 @@ TABLE history_07
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_08
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -262,6 +291,9 @@ TABLE history_08
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_09
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -286,6 +318,9 @@ TABLE history_09
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_10
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -310,6 +345,9 @@ TABLE history_10
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_11
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -334,6 +372,9 @@ TABLE history_11
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_12
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -358,6 +399,9 @@ TABLE history_12
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_13
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -382,6 +426,9 @@ TABLE history_13
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_14
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -406,6 +453,9 @@ TABLE history_14
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_15
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -430,6 +480,9 @@ TABLE history_15
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_16
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -454,6 +507,9 @@ TABLE history_16
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_17
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -478,6 +534,9 @@ TABLE history_17
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_18
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -502,6 +561,9 @@ TABLE history_18
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_19
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -526,6 +588,9 @@ TABLE history_19
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_20
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -550,6 +615,9 @@ TABLE history_20
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_21
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -574,6 +642,9 @@ TABLE history_21
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_22
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -598,6 +669,9 @@ TABLE history_22
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_23
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -622,6 +696,9 @@ TABLE history_23
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_24
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -646,6 +723,9 @@ TABLE history_24
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_25
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -670,6 +750,9 @@ TABLE history_25
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_26
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -694,6 +777,9 @@ TABLE history_26
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_27
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -718,6 +804,9 @@ TABLE history_27
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_28
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -742,6 +831,9 @@ TABLE history_28
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_29
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -766,6 +858,9 @@ TABLE history_29
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_30
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -790,6 +885,9 @@ TABLE history_30
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_31
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -814,6 +912,9 @@ TABLE history_31
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_32
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -838,6 +939,9 @@ TABLE history_32
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    steps json
 TABLE history_slots
     slot smallint NOT NULL
     purged_day integer NOT NULL
@@ -873,6 +977,8 @@ TABLE ready WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
 VIEW records
     id uuid
     state smallint
@@ -897,6 +1003,10 @@ VIEW records
     due_at timestamp with time zone
     finished_at timestamp with time zone
     cancel_requested boolean
+    stage smallint
+    parent uuid
+    park_code text
+    park_text text
 TABLE running WITH (fillfactor=90, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0)
     id uuid NOT NULL
     worker bigint NOT NULL
@@ -921,6 +1031,30 @@ TABLE running WITH (fillfactor=90, autovacuum_vacuum_scale_factor=0, autovacuum_
     trace text
     enqueued_by text
     unique_key bytea
+    error_code text
+    error_text text
+    caller_fix text
+    stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    roll_back boolean NOT NULL DEFAULT false
+TABLE steps WITH (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
+    job uuid NOT NULL
+    started_at timestamp with time zone NOT NULL
+    finished_at timestamp with time zone
+    due_at timestamp with time zone
+    position integer NOT NULL
+    attempt integer NOT NULL
+    tries integer NOT NULL
+    role smallint NOT NULL
+    kind smallint NOT NULL
+    status smallint NOT NULL
+    once boolean NOT NULL
+    event uuid
+    child uuid
+    name text COLLATE "C" NOT NULL
+    key text COLLATE "C" NOT NULL
+    output json
     error_code text
     error_text text
     caller_fix text
@@ -954,6 +1088,11 @@ TABLE waiting WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_thres
     error_text text
     caller_fix text
     stop text
+    parent uuid
+    stage smallint NOT NULL DEFAULT 0
+    suspended boolean NOT NULL DEFAULT false
+    park_code text
+    park_text text
 TABLE workers WITH (fillfactor=50)
     id bigint NOT NULL
     lease_until timestamp with time zone NOT NULL
@@ -1006,6 +1145,8 @@ CREATE INDEX ready_order ON jobs.ready USING btree (queue, priority, ready_at, i
 CREATE UNIQUE INDEX ready_pkey ON jobs.ready USING btree (id)
 CREATE INDEX running_cancel_requested ON jobs.running USING btree (worker) WHERE cancel_requested
 CREATE UNIQUE INDEX running_pkey ON jobs.running USING btree (id)
+CREATE INDEX steps_child ON jobs.steps USING btree (child) WHERE (child IS NOT NULL)
+CREATE UNIQUE INDEX steps_pkey ON jobs.steps USING btree (job, role, name, key)
 CREATE INDEX unique_keys_expires ON jobs.unique_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL)
 CREATE UNIQUE INDEX unique_keys_pkey ON jobs.unique_keys USING btree (key)
 CREATE INDEX waiting_due ON jobs.waiting USING btree (due_at)
@@ -1016,5 +1157,5 @@ SEQUENCE worker_ids MAXVALUE 9223372036854775807
 FUNCTION enqueue(kind text, payload json, queue text DEFAULT NULL::text, tenant text DEFAULT NULL::text, priority integer DEFAULT 0, delay interval DEFAULT NULL::interval, unique_key text DEFAULT NULL::text, expires_after interval DEFAULT NULL::interval, metadata json DEFAULT NULL::json, enqueued_by text DEFAULT NULL::text) RETURNS uuid SET search_path=pg_catalog, pg_temp BODY 49fe97e25ec9f288acd61283fbaac847
 FUNCTION history_slot(finished_at timestamp with time zone, purge_at timestamp with time zone) RETURNS smallint BODY d41d8cd98f00b204e9800998ecf8427e
 FUNCTION refuse(code text, detail text, fix text) RETURNS void SET search_path=pg_catalog, pg_temp BODY bcf95b216eeccdc3e559c6edd1206184
-FUNCTION state_of(wanted uuid) RETURNS smallint SET search_path=pg_catalog, pg_temp BODY 987aeac0a5947a81d3871b6f7ed80244
+FUNCTION state_of(wanted uuid) RETURNS smallint SET search_path=pg_catalog, pg_temp BODY 70480790f32425da557c2f9fc1ec575a
 FUNCTION take_keys(keys bytea[], jobs uuid[], holds smallint[], periods double precision[], rejects boolean[]) RETURNS TABLE(ordinal bigint, job uuid, holder uuid, state smallint, rejected boolean) SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off BODY 0489b852054fab3e5a2018857cc3cd8e

@@ -71,14 +71,14 @@ fn read(row: &PgRow) -> Result<Option<Claimed>, Error> {
     let token = Token(columns.next()?);
     let attempt = columns.next_as::<i32, _>()?;
     Ok(Some(Claimed {
-        stage: crate::driver::Stage::Fresh,
-        parent: None,
         fence: Fence { job: JobId(id), attempt, token },
         kind: columns.next()?,
         version: columns.next_as::<i16, _>()?,
         queue: columns.next()?,
         tenant: columns.next()?,
         priority: columns.next()?,
+        parent: columns.next::<Option<Uuid>>()?.map(JobId),
+        stage: columns.stage()?,
         crashes: columns.next_as::<i16, _>()?,
         payload: columns.json()?,
         overrides: columns.decode_if_readable::<Overrides>()?.unwrap_or_default(),

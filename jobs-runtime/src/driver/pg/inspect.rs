@@ -8,6 +8,7 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 use sqlx::postgres::PgRow;
+use uuid::Uuid;
 
 /// How many jobs a list holds if the filter does not say, and at most.
 const DEFAULT_LIMIT: u32 = 100;
@@ -80,9 +81,6 @@ pub(super) async fn workers(pg: &Pg) -> Result<Vec<WorkerRecord>, Error> {
 fn record(row: &PgRow) -> Result<JobRecord, Error> {
     let mut columns = Columns::of(row);
     Ok(JobRecord {
-        stage: crate::driver::Stage::Fresh,
-        parent: None,
-        parked: None,
         id: JobId(columns.next()?),
         kind: columns.next()?,
         version: columns.next_as::<i16, _>()?,
@@ -103,5 +101,8 @@ fn record(row: &PgRow) -> Result<JobRecord, Error> {
         due_at: columns.next()?,
         finished_at: columns.next()?,
         cancel_requested: columns.next()?,
+        stage: columns.stage()?,
+        parent: columns.next::<Option<Uuid>>()?.map(JobId),
+        parked: columns.parked()?,
     })
 }

@@ -8,7 +8,10 @@ use crate::{
 use sqlx::{PgConnection, Postgres, SqlStr, Transaction, raw_sql};
 
 /// The migrations in order. A version is a place in this list, counted from 1; what was released never changes.
-const MIGRATIONS: &[(&str, &str)] = &[("core", include_str!("../../../migrations/0001_core.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("core", include_str!("../../../migrations/0001_core.sql")),
+    ("steps", include_str!("../../../migrations/0002_steps.sql")),
+];
 
 const READ: &str = include_str!("sql/migrate_version.sql");
 const RECORD: &str = include_str!("sql/migrate_record.sql");

@@ -30,6 +30,7 @@ pub(super) struct NewJobs<'a> {
     metadata: Vec<Option<&'a str>>,
     traces: Vec<Option<&'a str>>,
     enqueued_by: Vec<Option<&'a str>>,
+    parents: Vec<Option<Uuid>>,
     keys: Vec<Option<&'a [u8]>>,
     holds: Vec<Option<i16>>,
     periods: Vec<Option<f64>>,
@@ -70,6 +71,7 @@ impl<'a> NewJobs<'a> {
         self.metadata.push(job.metadata.as_ref().map(|metadata| metadata.as_str()));
         self.traces.push(job.trace.as_deref());
         self.enqueued_by.push(job.enqueued_by.as_deref());
+        self.parents.push(job.parent.map(|parent| parent.0));
         self.keys.push(job.unique.as_ref().map(|unique| &unique.key[..]));
         self.holds.push(job.unique.map(|unique| hold_code(unique.hold)));
         self.periods.push(job.unique.and_then(|unique| period(unique.hold)));
@@ -94,6 +96,7 @@ impl<'a> NewJobs<'a> {
             .bind(&self.metadata)
             .bind(&self.traces)
             .bind(&self.enqueued_by)
+            .bind(&self.parents)
             .bind(channel)
     }
 

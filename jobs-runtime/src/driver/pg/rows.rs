@@ -1,6 +1,7 @@
 //! Reads rows column by column, in the order of the statement. Upstream: the verbs. Downstream: nothing.
 
 use crate::{
+    driver::Stage,
     error::{Error, code},
     failure::{RecordedFailure, Stop},
     json::JsonText,
@@ -82,6 +83,26 @@ impl<'r> Columns<'r> {
         let Some(code) = self.next::<Option<i16>>()? else { return Ok(None) };
         let known = State::ALL.into_iter().find(|state| *state as i16 == code);
         known.map(Some).ok_or_else(|| unreadable(at, format!("{code} is no state")))
+    }
+
+    /// The next column, a stage.
+    pub(super) fn stage(&mut self) -> Result<Stage, Error> {
+        let at = self.at;
+        let code = self.next::<i16>()?;
+        let known = Stage::ALL.into_iter().find(|stage| *stage as i16 == code);
+        known.ok_or_else(|| unreadable(at, format!("{code} is no stage")))
+    }
+
+    /// The next two columns, why a parked run cannot go on.
+    pub(super) fn parked(&mut self) -> Result<Option<RecordedFailure>, Error> {
+        let code: Option<String> = self.next()?;
+        let operator: Option<String> = self.next()?;
+        Ok(code.map(|code| RecordedFailure {
+            code,
+            operator: operator.unwrap_or_default(),
+            caller_fix: None,
+            stop: None,
+        }))
     }
 
     /// The next four columns, a failure.

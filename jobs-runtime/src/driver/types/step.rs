@@ -21,6 +21,11 @@ pub enum Stage {
     Unwinding = 3,
 }
 
+impl Stage {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Fresh, Self::Recorded, Self::PastPivot, Self::Unwinding];
+}
+
 /// Which of a run's records it is. A run has at most one record of an identity.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StepRef {

@@ -3,7 +3,9 @@ WITH live AS (
     UNION ALL
     SELECT queue, kind, 2::int2, pg_catalog.count(*) FROM {schema}.running GROUP BY queue, kind
     UNION ALL
-    SELECT queue, kind, 0::int2, pg_catalog.count(*) FROM {schema}.waiting GROUP BY queue, kind
+    SELECT queue, kind, CASE WHEN suspended THEN 3::int2 ELSE 0::int2 END, pg_catalog.count(*)
+    FROM {schema}.waiting
+    GROUP BY queue, kind, suspended
     UNION ALL
     SELECT queue, kind, 5::int2, pg_catalog.count(*) FROM {schema}.dead GROUP BY queue, kind
 ),

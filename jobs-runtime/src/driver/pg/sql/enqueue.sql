@@ -1,5 +1,6 @@
 -- $1 ids, $2 kinds, $3 versions, $4 queues, $5 tenants, $6 priorities, $7 start at, $8 start after seconds,
--- $9 payloads, $10 overrides, $11 expire after seconds, $12 metadata, $13 traces, $14 enqueued by, $15 channel
+-- $9 payloads, $10 overrides, $11 expire after seconds, $12 metadata, $13 traces, $14 enqueued by,
+-- $15 parents, $16 channel
 WITH input AS (
     SELECT *
     FROM unnest(
@@ -16,7 +17,8 @@ WITH input AS (
         $11::float8[],
         $12::text[],
         $13::text[],
-        $14::text[]
+        $14::text[],
+        $15::uuid[]
     ) AS i (
         id,
         kind,
@@ -31,7 +33,8 @@ WITH input AS (
         expires_after,
         metadata,
         trace,
-        enqueued_by
+        enqueued_by,
+        parent
     )
 ),
 timed AS MATERIALIZED (
@@ -60,7 +63,8 @@ claimable AS (
         overrides,
         metadata,
         trace,
-        enqueued_by
+        enqueued_by,
+        parent
     )
     SELECT
         id,
@@ -78,7 +82,8 @@ claimable AS (
         overrides::json,
         metadata::json,
         trace,
-        enqueued_by
+        enqueued_by,
+        parent
     FROM timed
     WHERE start <= pg_catalog.statement_timestamp()
     RETURNING queue
@@ -100,7 +105,8 @@ delayed AS (
         overrides,
         metadata,
         trace,
-        enqueued_by
+        enqueued_by,
+        parent
     )
     SELECT
         id,
@@ -118,13 +124,14 @@ delayed AS (
         overrides::json,
         metadata::json,
         trace,
-        enqueued_by
+        enqueued_by,
+        parent
     FROM timed
     WHERE start > pg_catalog.statement_timestamp()
     RETURNING queue
 ),
 told AS MATERIALIZED (
-    SELECT pg_catalog.pg_notify($15, 'q' || queue)
+    SELECT pg_catalog.pg_notify($16, 'q' || queue)
     FROM (SELECT DISTINCT queue FROM claimable) AS queues
 )
 SELECT pg_catalog.count(*) FROM told

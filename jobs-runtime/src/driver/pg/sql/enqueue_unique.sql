@@ -1,9 +1,10 @@
 -- $1 ids, $2 kinds, $3 versions, $4 queues, $5 tenants, $6 priorities, $7 start at, $8 start after seconds,
--- $9 payloads, $10 overrides, $11 expire after seconds, $12 metadata, $13 traces, $14 enqueued by, $15 channel,
--- $16 unique keys or NULLs, $17 holds, $18 periods in seconds, $19 whether a conflict fails the batch
+-- $9 payloads, $10 overrides, $11 expire after seconds, $12 metadata, $13 traces, $14 enqueued by,
+-- $15 parents, $16 channel, $17 unique keys or NULLs, $18 holds, $19 periods in seconds,
+-- $20 whether a conflict fails the batch
 WITH taken AS MATERIALIZED (
     SELECT *
-    FROM {schema}.take_keys($16::bytea[], $1::uuid[], $17::int2[], $18::float8[], $19::boolean[])
+    FROM {schema}.take_keys($17::bytea[], $1::uuid[], $18::int2[], $19::float8[], $20::boolean[])
 ),
 input AS (
     SELECT *
@@ -22,8 +23,9 @@ input AS (
         $12::text[],
         $13::text[],
         $14::text[],
-        $16::bytea[],
-        $17::int2[]
+        $15::uuid[],
+        $17::bytea[],
+        $18::int2[]
     ) AS i (
         id,
         kind,
@@ -39,6 +41,7 @@ input AS (
         metadata,
         trace,
         enqueued_by,
+        parent,
         key,
         hold
     )
@@ -72,6 +75,7 @@ claimable AS (
         metadata,
         trace,
         enqueued_by,
+        parent,
         unique_key,
         unique_hold
     )
@@ -92,6 +96,7 @@ claimable AS (
         metadata::json,
         trace,
         enqueued_by,
+        parent,
         key,
         hold
     FROM timed
@@ -116,6 +121,7 @@ delayed AS (
         metadata,
         trace,
         enqueued_by,
+        parent,
         unique_key,
         unique_hold
     )
@@ -136,6 +142,7 @@ delayed AS (
         metadata::json,
         trace,
         enqueued_by,
+        parent,
         key,
         hold
     FROM timed
@@ -143,7 +150,7 @@ delayed AS (
     RETURNING queue
 ),
 told AS MATERIALIZED (
-    SELECT pg_catalog.pg_notify($15, 'q' || queue)
+    SELECT pg_catalog.pg_notify($16, 'q' || queue)
     FROM (SELECT DISTINCT queue FROM claimable) AS queues
 )
 SELECT

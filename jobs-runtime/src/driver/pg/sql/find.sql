@@ -21,6 +21,10 @@ SELECT
     created_at,
     due_at,
     finished_at,
-    cancel_requested
+    cancel_requested,
+    stage,
+    parent,
+    park_code,
+    park_text
 FROM {schema}.records
 WHERE id = $1

@@ -22,7 +22,11 @@ SELECT
     created_at,
     due_at,
     finished_at,
-    cancel_requested
+    cancel_requested,
+    stage,
+    parent,
+    park_code,
+    park_text
 FROM {schema}.records
 WHERE ($1::int2 IS NULL OR state = $1)
     AND ($2::text IS NULL OR queue = $2)

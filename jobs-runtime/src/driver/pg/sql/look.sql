@@ -9,6 +9,8 @@ SELECT
     (
         SELECT extract(epoch FROM due_at - clock_timestamp())::float8
         FROM {schema}.waiting
+        -- A parked run may never be due, and no time can be taken from infinity.
+        WHERE due_at < 'infinity'
         ORDER BY due_at
         LIMIT 1
     ) AS next_due,

@@ -23,6 +23,8 @@ again AS (
         version,
         crashes,
         priority,
+        parent,
+        stage,
         unique_hold,
         kind,
         queue,
@@ -49,6 +51,8 @@ again AS (
         version,
         crashes,
         priority,
+        parent,
+        stage,
         unique_hold,
         kind,
         queue,
@@ -78,6 +82,7 @@ SELECT
         SELECT extract(epoch FROM due_at - clock_timestamp())::float8
         FROM {schema}.waiting
         WHERE due_at >= coalesce((SELECT max(due_at) FROM due), '-infinity')
+            AND due_at < 'infinity'
             AND id NOT IN (SELECT id FROM due)
         ORDER BY due_at
         LIMIT 1
