@@ -2,14 +2,13 @@
 
 use futures_util::future::BoxFuture;
 use jobs::{
-    Error, JobId,
+    Error,
     driver::{
-        CancelAnswer, Capability, Claim, Claimed, Driver, Enqueued, EventRecord, Fence, FindEvent, Hint, Hints,
-        JobRecord, KindCount, LeaseSession, ListFilter, Memory, Migrate, Migrated, NewEvent, NewJob, NewWorker,
-        Operation, Outlook, Promoted, Published, Renewed, Rescued, StepRecord, StepTransaction, Tx, WorkerId,
-        WorkerRecord, Write, Written,
+        Capability, Claim, Claimed, Driver, Fence, Hint, Hints, LeaseSession, Memory, NewWorker, Outlook, Promoted,
+        Renewed, Rescued, WorkerId, Write, Written,
     },
     error::code,
+    testing::Overlay,
 };
 use std::{
     any::Any,
@@ -150,7 +149,11 @@ impl Scripted {
     }
 }
 
-impl Driver for Scripted {
+impl Overlay for Scripted {
+    fn under(&self) -> &dyn Driver {
+        &self.memory
+    }
+
     fn name(&self) -> &'static str {
         "scripted"
     }
@@ -166,18 +169,6 @@ impl Driver for Scripted {
         self
     }
 
-    fn migrate(&self, mode: Migrate) -> BoxFuture<'_, Result<Migrated, Error>> {
-        self.memory.migrate(mode)
-    }
-
-    fn now(&self) -> BoxFuture<'_, Result<chrono::DateTime<chrono::Utc>, Error>> {
-        self.memory.now()
-    }
-
-    fn enqueue<'a>(&'a self, jobs: &'a [NewJob], tx: Option<Tx<'a>>) -> BoxFuture<'a, Result<Vec<Enqueued>, Error>> {
-        self.memory.enqueue(jobs, tx)
-    }
-
     fn start_worker(&self, worker: NewWorker) -> BoxFuture<'_, Result<WorkerId, Error>> {
         if takes_one(&self.script.begins_fail) {
             return Box::pin(async { Err(away()) });
@@ -190,10 +181,6 @@ impl Driver for Scripted {
             let inner = self.memory.lease_session(worker).await?;
             Ok(Box::new(Session { inner, script: self.script.clone() }) as Box<dyn LeaseSession>)
         })
-    }
-
-    fn stop_worker(&self, worker: WorkerId) -> BoxFuture<'_, Result<(), Error>> {
-        self.memory.stop_worker(worker)
     }
 
     fn claim(&self, claim: Claim) -> BoxFuture<'_, Result<Vec<Claimed>, Error>> {
@@ -249,75 +236,6 @@ impl Driver for Scripted {
             let inner = self.memory.hints(worker, queues).await?;
             Ok(Box::new(Listener { inner, script: self.script.clone() }) as Box<dyn Hints>)
         })
-    }
-
-    fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
-        self.memory.cancel(job)
-    }
-
-    fn roll_back(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
-        self.memory.roll_back(job)
-    }
-
-    fn steps(&self, job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
-        self.memory.steps(job)
-    }
-
-    fn begin_step(
-        &self,
-        worker: WorkerId,
-        fence: Fence,
-        tenant: Option<String>,
-    ) -> BoxFuture<'_, Result<Box<dyn StepTransaction>, Error>> {
-        self.memory.begin_step(worker, fence, tenant)
-    }
-
-    fn publish<'a>(
-        &'a self,
-        events: &'a [NewEvent],
-        tx: Option<Tx<'a>>,
-    ) -> BoxFuture<'a, Result<Vec<Published>, Error>> {
-        self.memory.publish(events, tx)
-    }
-
-    fn find_event(&self, find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
-        self.memory.find_event(find)
-    }
-
-    fn events<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
-        self.memory.events(name)
-    }
-
-    fn purge_events(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
-        self.memory.purge_events(limit)
-    }
-
-    fn wake(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
-        self.memory.wake(limit)
-    }
-
-    fn operate(&self, job: JobId, operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
-        self.memory.operate(job, operation)
-    }
-
-    fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>> {
-        self.memory.requeue(job)
-    }
-
-    fn find(&self, job: JobId) -> BoxFuture<'_, Result<Option<JobRecord>, Error>> {
-        self.memory.find(job)
-    }
-
-    fn list(&self, filter: ListFilter) -> BoxFuture<'_, Result<Vec<JobRecord>, Error>> {
-        self.memory.list(filter)
-    }
-
-    fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>> {
-        self.memory.counts()
-    }
-
-    fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>> {
-        self.memory.workers()
     }
 }
 

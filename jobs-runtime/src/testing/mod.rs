@@ -7,9 +7,11 @@ pub mod conformance;
 mod enqueued;
 mod eventually;
 mod harness;
+mod overlay;
 
 pub use act::{Act, Acts, Starts};
 pub use clock::TestClock;
 pub use enqueued::{Waiting, assert_enqueued, enqueued, refute_enqueued};
 pub use eventually::eventually;
 pub use harness::Harness;
+pub use overlay::Overlay;
