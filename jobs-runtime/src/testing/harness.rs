@@ -1,29 +1,27 @@
 //! Runs jobs in a test: in place, without a worker, on a memory store whose clock the test moves.
-//! Upstream: tests. Downstream: `execute`.
+//! Upstream: tests. Downstream: `session`.
 
 use super::{
     Waiting,
     clock::TestClock,
     enqueued,
     enqueued::{assert_enqueued, refute_enqueued},
+    session::Session,
 };
 use crate::{
     client::Jobs,
     clock::Clock,
-    commit::Committer,
     ctx::States,
-    driver::{Claimed, Driver, JobRecord, Lease, Memory, NewWorker, WorkerId},
+    driver::{JobRecord, Lease, Memory},
     enqueue::Enqueue,
     error::Error,
-    execute::{Execution, Host, execute},
+    execute::Execution,
     id::JobId,
     job::Job,
     registry::Registry,
-    report::Reporter,
     state::State,
 };
 use std::{any::TypeId, sync::Arc, time::Duration};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// How many runs one [`Harness::drain`] makes before it takes the jobs for ones that enqueue each other for ever.
 const MOST_RUNS: usize = 10_000;
@@ -132,11 +130,11 @@ impl Harness {
     /// # Panics
     /// If the job is not stored, has ended, or is of a kind that is not registered.
     pub async fn attempt(&self, job: JobId) -> Execution {
-        let session = Session::begin(self).await;
-        let Some(claimed) = self.memory.claim_job(session.worker, job) else {
+        let session = self.session().await;
+        let Some(claimed) = self.memory.claim_job(session.worker(), job) else {
             panic!("job {job} cannot run: it is {}", self.find(job).await.state);
         };
-        let execution = session.execute(self, claimed).await;
+        let execution = session.execute(claimed).await;
         session.end().await;
         execution
     }
@@ -147,15 +145,22 @@ impl Harness {
     /// # Panics
     /// After 10,000 runs: then jobs enqueue each other for ever.
     pub async fn drain(&self) -> Vec<Execution> {
-        let session = Session::begin(self).await;
+        let session = self.session().await;
         let mut executions = Vec::new();
-        while let Some(claimed) = self.memory.claim_next(session.worker) {
+        while let Some(claimed) = self.memory.claim_next(session.worker()) {
             let kind = claimed.kind.clone();
-            executions.push(session.execute(self, claimed).await);
+            executions.push(session.execute(claimed).await);
             assert!(executions.len() < MOST_RUNS, "{MOST_RUNS} runs and no end, the last of `{kind}`");
         }
         session.end().await;
         executions
+    }
+
+    /// A worker for as long as one call lasts.
+    async fn session(&self) -> Session {
+        // A test that moves the clock in the middle of a body does not lose its lease.
+        let lease = Lease { duration: crate::duration::MAX, beat: Duration::from_secs(10) };
+        Session::begin(&self.jobs, &self.states, lease).await.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// All that is stored of a job.
@@ -212,53 +217,5 @@ impl Harness {
 impl std::fmt::Debug for Harness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Harness of {:?}", self.jobs)
-    }
-}
-
-/// A worker of a harness, for as long as one of its calls lasts.
-struct Session {
-    memory: Memory,
-    worker: WorkerId,
-    host: Arc<Host>,
-    closed: CancellationToken,
-    pipeline: tokio::task::JoinHandle<()>,
-}
-
-impl Session {
-    async fn begin(app: &Harness) -> Self {
-        // A test that moves the clock in the middle of a body does not lose its lease.
-        let lease = Lease { duration: crate::duration::MAX, beat: Duration::from_secs(10) };
-        let new = NewWorker { name: "harness".to_owned(), lease, queues: Vec::new(), kinds: Vec::new() };
-        let worker = app.memory.start_worker(new).await.unwrap_or_else(|error| panic!("{error}"));
-        let closed = CancellationToken::new();
-        let driver = Arc::new(app.memory.clone());
-        let lost = CancellationToken::new();
-        let (committer, pipeline) = Committer::new(driver, worker, lost.clone(), closed.clone());
-        let host = Arc::new(Host {
-            jobs: app.jobs.clone(),
-            states: Arc::clone(&app.states),
-            committer,
-            reporter: Reporter::default(),
-            grace: Duration::from_secs(5),
-            lost_grace: Duration::from_secs(1),
-            lost,
-            hooks: TaskTracker::new(),
-            abandoned: Arc::default(),
-        });
-        Self { memory: app.memory.clone(), worker, host, closed, pipeline: tokio::spawn(pipeline.run()) }
-    }
-
-    async fn execute(&self, app: &Harness, claimed: Claimed) -> Execution {
-        let def = app.jobs.registry().find(&claimed.kind).unwrap_or_else(|error| panic!("{error}"));
-        execute(&self.host, def, claimed, crate::cancel::Cancel::default(), ()).await
-    }
-
-    /// Waits for the hooks, writes what is left, ends the lease.
-    async fn end(self) {
-        self.host.hooks.close();
-        self.host.hooks.wait().await;
-        self.closed.cancel();
-        self.pipeline.await.ok();
-        self.memory.stop_worker(self.worker).await.ok();
     }
 }

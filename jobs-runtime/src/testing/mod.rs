@@ -6,12 +6,17 @@ mod clock;
 pub mod conformance;
 mod enqueued;
 mod eventually;
+mod faults;
 mod harness;
 mod overlay;
+mod rig;
+mod session;
 
 pub use act::{Act, Acts, Starts};
 pub use clock::TestClock;
 pub use enqueued::{Waiting, assert_enqueued, enqueued, refute_enqueued};
 pub use eventually::eventually;
+pub use faults::{Fault, Faults, Incarnation};
 pub use harness::Harness;
 pub use overlay::Overlay;
+pub use rig::{Rig, RigBuilder};

@@ -45,7 +45,7 @@ impl Plan {
 }
 
 /// The kinds that a worker which runs these jobs knows: their names and aliases.
-pub(super) fn kinds(jobs: &[&'static JobDef]) -> Arc<[KnownKind]> {
+pub(crate) fn kinds(jobs: &[&'static JobDef]) -> Arc<[KnownKind]> {
     let named = jobs.iter().flat_map(|job| {
         std::iter::once(&job.spec.name).chain(job.spec.aliases).map(|name| KnownKind {
             name: (*name).to_owned(),
