@@ -92,6 +92,17 @@ impl RecordedFailure {
         }
     }
 
+    /// The failure of a step of which somebody says that it did not take effect.
+    #[must_use]
+    pub(crate) fn resolved(text: &str) -> Self {
+        Self {
+            code: code::STEP_FAILED.name.to_owned(),
+            operator: line::single(&secret::masked(text, false), MAX_OPERATOR),
+            caller_fix: None,
+            stop: Some(Stop::Terminal),
+        }
+    }
+
     /// What a remote caller may learn: the code and its fix where the code is registered, else `X_INTERNAL` and no
     /// fix. Nothing of the operator's text gets there.
     #[must_use]

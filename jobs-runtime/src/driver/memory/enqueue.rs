@@ -15,12 +15,10 @@ pub(super) async fn enqueue(memory: &Memory, jobs: &[NewJob], tx: Option<Tx<'_>>
     let Some(tx) = tx else {
         let (mut store, now) = lock_settled(memory, jobs, None).await?;
         let (answers, rows) = decide(&store, jobs, &[], now)?;
-        insert(memory, &mut store, rows, now);
+        insert(&mut store, rows, now);
         return Ok(answers);
     };
-    let tx = tx.downcast::<Transaction>().filter(|tx| tx.is_of(memory)).ok_or_else(|| {
-        Error::new(code::TRANSACTION_FOREIGN, "the transaction is not one of this memory driver's own")
-    })?;
+    let tx = Transaction::of(memory, tx)?;
     let (mut store, now) = lock_settled(memory, jobs, Some(tx.id())).await?;
     let (answers, rows) = decide(&store, jobs, tx.rows(), now)?;
     for row in &rows {
@@ -91,8 +89,8 @@ fn decide(
 }
 
 /// Inserts rows, with their keys, and tells who may wait for them.
-pub(super) fn insert(memory: &Memory, store: &mut Store, rows: Vec<Row>, now: DateTime<Utc>) {
-    memory.0.teller.queues(rows.iter().map(|row| &*row.new.queue));
+pub(super) fn insert(store: &mut Store, rows: Vec<Row>, now: DateTime<Utc>) {
+    store.teller.queues(rows.iter().map(|row| &*row.new.queue));
     for row in rows {
         store.keys.take(&row.new, now, None);
         store.put(row);
@@ -100,9 +98,9 @@ pub(super) fn insert(memory: &Memory, store: &mut Store, rows: Vec<Row>, now: Da
 }
 
 /// Inserts a follow-up, unless its key is taken.
-pub(super) fn insert_follow_up(memory: &Memory, store: &mut Store, job: &NewJob, now: DateTime<Utc>) {
+pub(super) fn insert_follow_up(store: &mut Store, job: &NewJob, now: DateTime<Utc>) {
     if job.unique.is_none_or(|unique| store.keys.holder(&unique.key, now).is_none()) {
-        insert(memory, store, vec![Row::new(job, now)], now);
+        insert(store, vec![Row::new(job, now)], now);
     }
 }
 

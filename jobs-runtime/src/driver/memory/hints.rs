@@ -1,6 +1,6 @@
 //! Tells workers at once what a poll would find later. Upstream: the verbs beside it. Downstream: the worker.
 
-use super::Memory;
+use super::{Memory, row::Asked};
 use crate::{
     clock::Watch,
     driver::{Hint, Hints, WorkerId},
@@ -17,9 +17,11 @@ const BACKLOG: usize = 256;
 enum Told {
     Queue(String),
     Cancel(WorkerId, JobId),
+    RollBack(WorkerId, JobId),
 }
 
 /// Sends hints to all listeners.
+#[derive(Debug)]
 pub(super) struct Teller(broadcast::Sender<Told>);
 
 impl Default for Teller {
@@ -42,13 +44,17 @@ impl Teller {
         }
     }
 
-    pub(super) fn cancel(&self, worker: WorkerId, job: JobId) {
-        self.0.send(Told::Cancel(worker, job)).ok();
+    pub(super) fn asked(&self, asked: Asked, worker: WorkerId, job: JobId) {
+        let told = match asked {
+            Asked::Cancel => Told::Cancel(worker, job),
+            Asked::RollBack => Told::RollBack(worker, job),
+        };
+        self.0.send(told).ok();
     }
 }
 
 pub(super) fn subscribe(memory: &Memory, worker: WorkerId, queues: Vec<String>) -> Box<dyn Hints> {
-    let told = memory.0.teller.0.subscribe();
+    let told = memory.lock().0.teller.0.subscribe();
     Box::new(Listener { told, clock: memory.0.clock.watch(), worker, queues, _keeps_sender: memory.clone() })
 }
 
@@ -66,6 +72,7 @@ impl Listener {
         match told {
             Ok(Told::Queue(queue)) => self.queues.contains(&queue).then_some(Hint::Queue(queue)),
             Ok(Told::Cancel(worker, job)) => (worker == self.worker).then_some(Hint::Cancel(job)),
+            Ok(Told::RollBack(worker, job)) => (worker == self.worker).then_some(Hint::RollBack(job)),
             Err(_) => Some(Hint::All),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{
     Memory,
+    row::Asked,
     store::{Store, Worker},
 };
 use crate::{
@@ -29,7 +30,7 @@ pub(super) fn stop(memory: &Memory, worker: WorkerId) {
     let (mut store, now) = memory.lock();
     store.workers.remove(&worker);
     for job in store.held_by(worker) {
-        hand_back(memory, &mut store, job, now, Crashed::No);
+        hand_back(&mut store, job, now, Crashed::No);
     }
 }
 
@@ -42,25 +43,18 @@ pub(super) enum Crashed {
 
 /// Takes a held job from its worker, under the same attempt. Says where it went: `ready`, or `cancelled` if that was
 /// asked for.
-pub(super) fn hand_back(
-    memory: &Memory,
-    store: &mut Store,
-    job: JobId,
-    now: DateTime<Utc>,
-    crashed: Crashed,
-) -> Option<State> {
+pub(super) fn hand_back(store: &mut Store, job: JobId, now: DateTime<Utc>, crashed: Crashed) -> Option<State> {
     let mut row = store.take(job)?;
     if crashed == Crashed::Yes {
         row.crashes = row.crashes.saturating_add(1);
     }
-    if row.cancel_requested {
-        store.end(row, State::Cancelled, now, Keep::DEFAULT);
-        return Some(State::Cancelled);
+    match store.put_as_asked(row, now, Keep::DEFAULT) {
+        Ok(state) => Some(state),
+        Err(row) => {
+            store.put_ready(*row, now);
+            Some(State::Ready)
+        }
     }
-    row.make_ready(now);
-    memory.0.teller.queue(&row.new.queue);
-    store.put(row);
-    Some(State::Ready)
 }
 
 /// The session of one worker. It shares the store's mutex, which no call holds for long.
@@ -75,9 +69,12 @@ impl LeaseSession for Session {
             let (mut store, now) = self.memory.lock();
             let worker = store.current(self.worker, now)?;
             worker.until = clock::after(now, worker.lease.duration);
-            let mut cancel = store.held_by(self.worker);
-            cancel.retain(|job| store.get(*job).is_some_and(|row| row.cancel_requested));
-            Ok(Renewed { cancel, roll_back: Vec::new() })
+            let held = store.held_by(self.worker);
+            let asked = |what: Asked| {
+                let is_asked = |job: &&JobId| store.get(**job).is_some_and(|row| row.asked == Some(what));
+                held.iter().filter(is_asked).copied().collect()
+            };
+            Ok(Renewed { cancel: asked(Asked::Cancel), roll_back: asked(Asked::RollBack) })
         })
     }
 }

@@ -4,14 +4,19 @@
 //! One mutex over plain data; every call takes it once and does all its work under it, so that each is atomic by
 //! construction. Nothing survives the process.
 
+mod answer;
+mod cancel;
 mod claim;
 mod commit;
 mod enqueue;
+mod events;
 mod hints;
 mod keys;
 mod lease;
 mod operate;
 mod row;
+mod step_tx;
+mod steps;
 mod store;
 mod tx;
 mod upkeep;
@@ -23,12 +28,7 @@ use super::{
     KindCount, LeaseSession, ListFilter, Migrate, Migrated, NewEvent, NewJob, NewWorker, Operation, Outlook, Promoted,
     Published, Rescued, StepRecord, StepTransaction, Tx, WorkerId, WorkerRecord, Write, Written,
 };
-use crate::{
-    clock::Clock,
-    error::{Error, code},
-    id::JobId,
-    outline::StoredItem,
-};
+use crate::{clock::Clock, error::Error, id::JobId, outline::StoredItem};
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 use std::{
@@ -54,7 +54,6 @@ pub struct Memory(Arc<Shared>);
 struct Shared {
     store: Mutex<Store>,
     clock: Clock,
-    teller: hints::Teller,
     tx_ended: Notify,
 }
 
@@ -68,12 +67,7 @@ impl Memory {
     /// An empty store that goes by the given clock.
     #[must_use]
     pub fn with_clock(clock: Clock) -> Self {
-        Self(Arc::new(Shared {
-            store: Mutex::default(),
-            clock,
-            teller: hints::Teller::default(),
-            tx_ended: Notify::new(),
-        }))
+        Self(Arc::new(Shared { store: Mutex::default(), clock, tx_ended: Notify::new() }))
     }
 
     /// The store's clock.
@@ -197,52 +191,65 @@ impl Driver for Memory {
     }
 
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
-        Box::pin(async move { Ok(operate::cancel(self, job)) })
+        Box::pin(async move { Ok(cancel::cancel(self, job)) })
     }
 
     fn roll_back(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
-        self.cancel(job)
+        Box::pin(async move { cancel::roll_back(self, job) })
     }
 
-    fn steps(&self, _job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
-        Box::pin(async { Ok(Vec::new()) })
+    fn steps(&self, job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
+        Box::pin(async move { Ok(self.lock().0.get(job).map(|row| row.steps.all()).unwrap_or_default()) })
     }
 
     fn begin_step(
         &self,
-        _worker: WorkerId,
-        _fence: Fence,
+        worker: WorkerId,
+        fence: Fence,
         _tenant: Option<String>,
     ) -> BoxFuture<'_, Result<Box<dyn StepTransaction>, Error>> {
-        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+        Box::pin(async move {
+            let open = step_tx::Open { memory: self.clone(), worker, fence, transaction: self.begin() };
+            Ok(Box::new(open) as Box<dyn StepTransaction>)
+        })
     }
 
     fn publish<'a>(
         &'a self,
-        _events: &'a [NewEvent],
-        _tx: Option<Tx<'a>>,
+        events: &'a [NewEvent],
+        tx: Option<Tx<'a>>,
     ) -> BoxFuture<'a, Result<Vec<Published>, Error>> {
-        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+        Box::pin(async move { events::publish(self, events, tx) })
     }
 
-    fn find_event(&self, _find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
-        Box::pin(async { Ok(None) })
+    fn find_event(&self, find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
+        Box::pin(async move {
+            let (store, now) = self.lock();
+            Ok(store.events.find(&find, now).cloned())
+        })
     }
 
-    fn events<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
-        Box::pin(async { Ok(Vec::new()) })
+    fn events<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
+        Box::pin(async move {
+            let (store, now) = self.lock();
+            Ok(store.events.of_name(name, now))
+        })
     }
 
-    fn purge_events(&self, _limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
-        Box::pin(async { Ok(0) })
+    fn purge_events(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
+        Box::pin(async move {
+            let (mut store, now) = self.lock();
+            Ok(store.events.purge(now, limit))
+        })
     }
 
+    /// Every event and every end of a child wakes its runs in the call that stores it.
     fn wake(&self, _limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
         Box::pin(async { Ok(0) })
     }
 
-    fn operate(&self, _job: JobId, _operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+    fn operate(&self, job: JobId, operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move { answer::operate(self, job, &operation) })
     }
 
     fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>> {

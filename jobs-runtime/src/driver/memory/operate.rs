@@ -1,32 +1,14 @@
-//! What operators do and look at. Upstream: `mod`. Downstream: `store`.
+//! What operators look at, and the requeue. Upstream: `mod`. Downstream: `store`.
 
 use super::{Memory, enqueue, row::Row};
 use crate::{
-    driver::{CancelAnswer, JobRecord, KindCount, ListFilter},
+    driver::{JobRecord, KindCount, ListFilter},
     error::{Error, code},
     id::JobId,
-    spec::{Hold, Keep},
+    spec::Hold,
     state::State,
 };
 use std::collections::{BTreeMap, HashSet};
-
-pub(super) fn cancel(memory: &Memory, job: JobId) -> CancelAnswer {
-    let (mut store, now) = memory.lock();
-    let Some(mut row) = store.take(job) else { return CancelAnswer::NotFound };
-    let state = row.state;
-    if state.is_final() {
-        store.put(row);
-        return CancelAnswer::AlreadyFinal(state);
-    }
-    let Some(held) = row.held else {
-        store.end(row, State::Cancelled, now, Keep::DEFAULT);
-        return CancelAnswer::Cancelled;
-    };
-    row.cancel_requested = true;
-    store.put(row);
-    memory.0.teller.cancel(held.worker, job);
-    CancelAnswer::Asked
-}
 
 /// A requeued job takes its unique key again, if its end or first claim had freed it.
 pub(super) async fn requeue(memory: &Memory, job: JobId) -> Result<(), Error> {
@@ -47,7 +29,7 @@ pub(super) async fn requeue(memory: &Memory, job: JobId) -> Result<(), Error> {
     if let Some(mut row) = store.take(job) {
         row.start_over(now);
         store.put(row);
-        memory.0.teller.queue(&stored.queue);
+        store.teller.queue(&stored.queue);
     }
     Ok(())
 }

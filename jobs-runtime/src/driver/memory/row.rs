@@ -1,8 +1,12 @@
-//! One stored job and its moves from state to state. Upstream: the verbs beside it. Downstream: nothing.
+//! One stored job and its moves from state to state. Upstream: the verbs beside it. Downstream: `steps`.
 
+use super::steps::Steps;
 use crate::{
     clock,
-    driver::{Claimed, Fence, JobRecord, NewJob, Progress, Start, Token, WorkerId},
+    driver::{
+        ChildEnd, Claimed, Fence, JobRecord, NewJob, Progress, Stage, Start, StepKind, StepWrite, Token, Wait,
+        WaitEvent, WorkerId,
+    },
     failure::RecordedFailure,
     json::JsonText,
     spec::Keep,
@@ -26,13 +30,27 @@ pub(super) struct Row {
     pub(super) expires_at: Option<DateTime<Utc>>,
     /// Who holds a running job.
     pub(super) held: Option<Held>,
-    pub(super) cancel_requested: bool,
+    /// What a running job was asked to do.
+    pub(super) asked: Option<Asked>,
+    pub(super) stage: Stage,
+    pub(super) steps: Steps,
+    /// What makes a parked run ready before it is due.
+    pub(super) waits: Vec<Wait>,
+    /// Why a parked run cannot go on by itself.
+    pub(super) parked: Option<RecordedFailure>,
     pub(super) output: Option<JsonText>,
     pub(super) failure: Option<RecordedFailure>,
     pub(super) progress: Option<Progress>,
     pub(super) finished_at: Option<DateTime<Utc>>,
     /// When it leaves the history; `None` for what stays.
     pub(super) keep_until: Option<DateTime<Utc>>,
+}
+
+/// What somebody asks of a running job. The larger one stands, whichever came first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asked {
+    Cancel,
+    RollBack,
 }
 
 /// A worker's claim of a job.
@@ -62,7 +80,11 @@ impl Row {
             ready: (now, 0),
             expires_at: new.expires_after.map(|age| clock::after(start, age)),
             held: None,
-            cancel_requested: false,
+            asked: None,
+            stage: Stage::Fresh,
+            steps: Steps::default(),
+            waits: Vec::new(),
+            parked: None,
             output: None,
             failure: None,
             progress: None,
@@ -83,6 +105,31 @@ impl Row {
         self.due_at = Some(due);
     }
 
+    /// Lets it wait for events, children and its time.
+    pub(super) fn suspend(&mut self, due: Option<DateTime<Utc>>, waits: Vec<Wait>, reason: Option<RecordedFailure>) {
+        self.move_to(State::Suspended);
+        (self.due_at, self.waits, self.parked) = (due, waits, reason);
+    }
+
+    /// Records a step.
+    pub(super) fn record_step(&mut self, step: &StepWrite, now: DateTime<Utc>) {
+        self.steps.write(step, self.attempt, now);
+        self.stage = self.stage.max(Stage::Recorded);
+        if step.kind == StepKind::Pivot && self.stage < Stage::PastPivot {
+            self.stage = Stage::PastPivot;
+            self.asked = self.asked.filter(|asked| *asked != Asked::RollBack);
+        }
+    }
+
+    /// Decides that it unwinds, whatever it was asked before.
+    pub(super) fn unwind(&mut self, failure: &RecordedFailure, now: DateTime<Utc>) {
+        self.steps.unwind(failure, self.attempt, now);
+        self.stage = Stage::Unwinding;
+        self.failure = Some(failure.clone());
+        self.crashes = 0;
+        self.asked = None;
+    }
+
     /// Gives it to a worker.
     pub(super) fn claim(&mut self, held: Held) -> Claimed {
         self.move_to(State::Running);
@@ -93,7 +140,7 @@ impl Row {
         }
         let new = &self.new;
         Claimed {
-            stage: crate::driver::Stage::Fresh,
+            stage: self.stage,
             parent: new.parent,
             fence: Fence { job: new.id, attempt: self.attempt, token: held.token },
             kind: new.kind.clone(),
@@ -132,9 +179,39 @@ impl Row {
         };
     }
 
-    /// Starts a dead job over.
+    /// Whether it is over and nothing is written about it any more. A dead one may yet go on.
+    pub(super) fn is_history(&self) -> bool {
+        self.state.is_final() && self.state != State::Dead
+    }
+
+    /// The waits for an event of a name and key.
+    pub(super) fn awaited(&self, place: &(String, String)) -> impl Iterator<Item = &WaitEvent> {
+        self.waits.iter().filter_map(move |wait| match wait {
+            Wait::Event(wait) if wait.name == place.0 && wait.key == place.1 => Some(wait),
+            _ => None,
+        })
+    }
+
+    /// Its end, as the run that spawned it learns of it.
+    pub(super) fn child_end(&self) -> ChildEnd {
+        ChildEnd { state: self.state, output: self.output.clone(), failure: self.failure.clone() }
+    }
+
+    /// Lets a dead job that unwound in part be made ready again, every compensation with its full budget.
+    pub(super) fn unwind_further(&mut self) {
+        self.steps.renew_undos();
+        self.crashes = 0;
+        self.finished_at = None;
+    }
+
+    /// Starts a dead job over: from where it failed, or anew if it unwound.
     pub(super) fn start_over(&mut self, now: DateTime<Utc>) {
         self.make_ready(now);
+        if self.stage == Stage::Unwinding {
+            self.steps.forget(now);
+            self.stage = Stage::Recorded;
+        }
+        self.steps.of_no_attempt();
         self.attempt = 1;
         self.crashes = 0;
         self.expires_at = None;
@@ -147,16 +224,18 @@ impl Row {
         self.state = state;
         self.held = None;
         self.due_at = None;
-        self.cancel_requested = false;
+        self.asked = None;
+        self.waits.clear();
+        self.parked = None;
     }
 
     /// The job for inspection.
     pub(super) fn record(&self) -> JobRecord {
         let new = &self.new;
         JobRecord {
-            stage: crate::driver::Stage::Fresh,
-            parent: self.new.parent,
-            parked: None,
+            stage: self.stage,
+            parent: new.parent,
+            parked: self.parked.clone(),
             id: new.id,
             kind: new.kind.clone(),
             version: new.version,
@@ -176,7 +255,7 @@ impl Row {
             created_at: self.created_at,
             due_at: self.due_at,
             finished_at: self.finished_at,
-            cancel_requested: self.cancel_requested,
+            cancel_requested: self.asked.is_some(),
         }
     }
 }

@@ -2,12 +2,15 @@
 //! Upstream: the verbs beside it. Downstream: `row`.
 
 use super::{
+    events::Events,
+    hints::Teller,
     keys::{Keys, TxId},
-    row::Row,
+    row::{Asked, Row},
 };
 use crate::{
-    driver::{KnownKind, Lease, Token, WorkerId},
+    driver::{ChildEnd, EventRecord, FindEvent, KnownKind, Lease, Stage, StepStatus, Token, Wait, WorkerId},
     error::{Error, code},
+    failure::RecordedFailure,
     id::JobId,
     outline::OutlineItem,
     spec::Keep,
@@ -23,6 +26,10 @@ pub(super) struct Store {
     ready: BTreeMap<String, BTreeSet<Place>>,
     waiting: BTreeSet<(DateTime<Utc>, JobId)>,
     held: BTreeSet<(WorkerId, JobId)>,
+    /// The parked runs that wait for an event of a name and key.
+    awaiting: BTreeMap<(String, String), BTreeSet<JobId>>,
+    pub(super) events: Events,
+    pub(super) teller: Teller,
     pub(super) keys: Keys,
     pub(super) workers: BTreeMap<WorkerId, Worker>,
     /// The outlines of the kinds that a worker ever knew.
@@ -66,6 +73,11 @@ impl Store {
         self.jobs.get(&id)
     }
 
+    /// A job, to change what no index goes by: its records, its stage, what it was asked.
+    pub(super) fn get_mut(&mut self, id: JobId) -> Option<&mut Row> {
+        self.jobs.get_mut(&id)
+    }
+
     /// Takes a job out, to be changed and put back.
     pub(super) fn take(&mut self, id: JobId) -> Option<Row> {
         let row = self.jobs.remove(&id)?;
@@ -77,6 +89,14 @@ impl Store {
             _ => {
                 row.due_at.map(|due| self.waiting.remove(&(due, id)));
                 row.held.map(|held| self.held.remove(&(held.worker, id)));
+                for place in places_of(&row) {
+                    if let Some(awaiting) = self.awaiting.get_mut(&place) {
+                        awaiting.remove(&id);
+                        if awaiting.is_empty() {
+                            self.awaiting.remove(&place);
+                        }
+                    }
+                }
             }
         }
         Some(row)
@@ -94,17 +114,96 @@ impl Store {
             _ => {
                 row.due_at.map(|due| self.waiting.insert((due, id)));
                 row.held.map(|held| self.held.insert((held.worker, id)));
+                for place in places_of(&row) {
+                    self.awaiting.entry(place).or_default().insert(id);
+                }
             }
         }
         self.jobs.insert(id, row);
     }
 
-    /// Ends a job that was taken out: frees what its end frees, keeps it as long as it says.
+    /// Makes a job ready that was taken out, and tells its queue.
+    pub(super) fn put_ready(&mut self, mut row: Row, now: DateTime<Utc>) {
+        row.make_ready(now);
+        self.teller.queue(&row.new.queue);
+        self.put(row);
+    }
+
+    /// Makes a job that was taken out do what it was asked to while it ran, now that its worker lets it go. Says what
+    /// it has become; gives it back if it was asked nothing.
+    pub(super) fn put_as_asked(&mut self, mut row: Row, now: DateTime<Utc>, keep: Keep) -> Result<State, Box<Row>> {
+        match row.asked {
+            None => Err(Box::new(row)),
+            Some(Asked::RollBack) if row.stage == Stage::Recorded => {
+                row.unwind(&RecordedFailure::rolled_back(), now);
+                self.put_ready(row, now);
+                Ok(State::Ready)
+            }
+            Some(_) => {
+                self.end(row, State::Cancelled, now, keep);
+                Ok(State::Cancelled)
+            }
+        }
+    }
+
+    /// Ends a job that was taken out: frees what its end frees, keeps it as long as it says, tells the run that spawned
+    /// it.
     pub(super) fn end(&mut self, mut row: Row, state: State, now: DateTime<Utc>, keep: Keep) {
         row.end(state, now, keep);
         self.keys.ended(&row.new);
+        let (id, parent, end) = (row.new.id, row.new.parent, row.child_end());
         if state == State::Dead || keep != Keep::None {
             self.put(row);
+        }
+        if let Some(parent) = parent {
+            self.child_ended(parent, id, &end, now);
+        }
+    }
+
+    /// Records a child's end with the run that spawned it, and wakes it if it waits for that.
+    fn child_ended(&mut self, parent: JobId, child: JobId, end: &ChildEnd, now: DateTime<Utc>) {
+        let Some(row) = self.jobs.get_mut(&parent).filter(|row| !row.is_history()) else { return };
+        row.steps.child_ended(child, end, now);
+        if row.waits.contains(&Wait::Child(child))
+            && let Some(row) = self.take(parent)
+        {
+            self.put_ready(row, now);
+        }
+    }
+
+    /// Stores an event and makes the runs ready that wait for it.
+    pub(super) fn publish(&mut self, event: EventRecord, now: DateTime<Utc>) {
+        let place = (event.name.clone(), event.key.clone());
+        let awaiting = self.awaiting.get(&place).into_iter().flatten().filter_map(|id| self.jobs.get(id));
+        let woken: Vec<JobId> = awaiting
+            .filter(|row| {
+                let tenant = row.new.tenant.as_ref();
+                !event.is_over(now) && row.awaited(&place).any(|wait| event.is_for(tenant, &wait.taken))
+            })
+            .map(|row| row.new.id)
+            .collect();
+        for id in woken {
+            if let Some(row) = self.take(id) {
+                self.put_ready(row, now);
+            }
+        }
+        self.events.add(event);
+    }
+
+    /// Whether what a run is about to wait for has happened already.
+    pub(super) fn has_happened(&self, row: &Row, wait: &Wait, now: DateTime<Utc>) -> bool {
+        match wait {
+            Wait::Event(wait) => {
+                let find = FindEvent {
+                    name: wait.name.clone(),
+                    key: wait.key.clone(),
+                    tenant: row.new.tenant.clone(),
+                    taken: wait.taken.clone(),
+                    before: None,
+                };
+                self.events.find(&find, now).is_some()
+            }
+            Wait::Child(child) => row.steps.spawn_of(*child).is_some_and(|spawn| spawn.status == StepStatus::Done),
         }
     }
 
@@ -153,4 +252,13 @@ impl Store {
         self.counter += 1;
         self.counter
     }
+}
+
+/// What a parked run waits for, by name and key.
+fn places_of(row: &Row) -> Vec<(String, String)> {
+    let events = row.waits.iter().filter_map(|wait| match wait {
+        Wait::Event(wait) => Some((wait.name.clone(), wait.key.clone())),
+        Wait::Child(_) => None,
+    });
+    events.collect()
 }

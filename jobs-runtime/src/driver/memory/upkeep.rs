@@ -18,11 +18,9 @@ pub(super) fn promote(memory: &Memory, limit: u32) -> Promoted {
     let mut moved = 0;
     while moved < limit
         && let Some((_, id)) = store.first_due().filter(|(due, _)| *due <= now)
-        && let Some(mut row) = store.take(id)
+        && let Some(row) = store.take(id)
     {
-        row.make_ready(now);
-        memory.0.teller.queue(&row.new.queue);
-        store.put(row);
+        store.put_ready(row, now);
         moved += 1;
     }
     Promoted { moved, next_due: next_due(&store, now) }
@@ -35,7 +33,7 @@ pub(super) fn look(memory: &Memory, queues: &[String]) -> Outlook {
         next_due: next_due(&store, now),
         lapsed: store.workers.values().any(|worker| worker.has_lapsed(now)),
         unwoken: false,
-        expired_events: false,
+        expired_events: store.events.has_expired(now),
     }
 }
 
@@ -52,7 +50,7 @@ pub(super) fn rescue(memory: &Memory) -> Rescued {
     for worker in lapsed {
         store.workers.remove(&worker);
         for job in store.held_by(worker) {
-            match hand_back(memory, &mut store, job, now, Crashed::Yes) {
+            match hand_back(&mut store, job, now, Crashed::Yes) {
                 Some(State::Cancelled) => rescued.cancelled += 1,
                 _ => rescued.jobs += 1,
             }
