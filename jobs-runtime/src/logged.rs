@@ -44,5 +44,6 @@ events! {
     TENANT_CROSSED = "jobs.tenant.crossed", "A body left its tenant's bounds on purpose.";
     RESCUE_DONE = "jobs.rescue.done", "Jobs of lapsed workers are ready again.";
     PURGE_DONE = "jobs.purge.done", "Finished jobs left the history.";
+    EVENTS_PURGED = "jobs.events.purged", "Expired events were removed.";
     REPORTER_FAILED = "jobs.report.failed", "The reporter itself panicked.";
 }

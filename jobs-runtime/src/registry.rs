@@ -9,6 +9,7 @@ use crate::{
     },
     failure_class::JobError,
     job::{Job, JobDef},
+    upkeep::PurgeEvents,
 };
 use findings::Findings;
 use std::{collections::BTreeMap, fmt};
@@ -66,7 +67,13 @@ impl Registry {
     /// Looks a job up by its name or an alias.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'static JobDef> {
-        self.jobs.get(name).or_else(|| self.aliases.get(name)).copied()
+        let known = self.jobs.get(name).or_else(|| self.aliases.get(name)).copied();
+        known.or_else(|| Self::own().find(|own| own.spec.name == name))
+    }
+
+    /// The jobs that this library brings along. Every worker runs them, no registry lists them.
+    pub(crate) fn own() -> impl Iterator<Item = &'static JobDef> {
+        std::iter::once(PurgeEvents::DEF)
     }
 
     /// Finds a job by its name or an alias.

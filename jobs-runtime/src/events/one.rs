@@ -3,7 +3,7 @@
 use super::submit::Submission;
 use crate::{
     client::Jobs,
-    driver::{JoinTx, NewEvent, Published},
+    driver::{EventId, JoinTx, NewEvent, Published},
     duration::IntoDuration,
     error::{Error, code},
 };
@@ -13,7 +13,8 @@ use futures_util::future::BoxFuture;
 ///
 /// # Errors
 /// Awaiting it answers `X_EVENT_INVALID`, naming the field and the limit, where something was refused; nothing is written
-/// then. After `X_STORE_UNAVAILABLE` the event may have been published all the same, if only the answer was lost.
+/// then. After `X_STORE_UNAVAILABLE` the event may have been published all the same, if only the answer was lost: an
+/// [`id`](Self::id) of the caller's own makes a second try harmless.
 #[must_use = "an event is published when it is awaited"]
 pub struct Publish<'a>(Submission<'a>);
 
@@ -33,6 +34,13 @@ impl<'a> Publish<'a> {
     /// it, and is refused where another is stated.
     pub fn tenant(mut self, tenant: impl AsRef<str>) -> Self {
         self.0.set_tenant(tenant.as_ref());
+        self
+    }
+
+    /// Gives it an id of the caller's own making, so that it can be published again, under the same id, where the answer
+    /// was lost: it is stored once, and no run takes it twice. Default: a new one.
+    pub fn id(mut self, id: EventId) -> Self {
+        self.0.set_id(id);
         self
     }
 

@@ -3,7 +3,7 @@
 use super::check;
 use crate::{
     client::Jobs,
-    driver::{Capability, JoinTx, NewEvent, Published, Tx},
+    driver::{Capability, EventId, JoinTx, NewEvent, Published, Tx},
     duration::IntoDuration,
     error::{Error, code},
 };
@@ -32,6 +32,13 @@ impl<'a> Submission<'a> {
         self.each(|record| {
             check::stated_tenant(record, tenant)?;
             record.tenant = Some(tenant.to_owned());
+            Ok(())
+        });
+    }
+
+    pub(super) fn set_id(&mut self, id: EventId) {
+        self.each(|record| {
+            record.id = id;
             Ok(())
         });
     }

@@ -19,7 +19,7 @@ pub(crate) async fn lookout(
     on_ready: impl Fn(&str),
 ) -> Result<(), Error> {
     loop {
-        let Outlook { ready, next_due, lapsed, .. } = driver.look(queues).await?;
+        let Outlook { ready, next_due, lapsed, unwoken, expired_events } = driver.look(queues).await?;
         let looked = Instant::now();
         ready.iter().for_each(|queue| on_ready(queue));
         if let Some(wait) = next_due {
@@ -27,6 +27,10 @@ pub(crate) async fn lookout(
         }
         if lapsed {
             signals.lapsed.notify_one();
+        }
+        signals.set_unwoken(unwoken);
+        if expired_events {
+            signals.expired.notify_one();
         }
         tokio::select! {
             () = sleep(signals.pause()) => {}

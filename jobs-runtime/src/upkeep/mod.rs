@@ -1,19 +1,23 @@
-//! Looks after the store while a worker lives: promotes what is due, rescues what dead workers held, purges what is
-//! over. Upstream: `worker`. Downstream: `driver`.
+//! Looks after the store while a worker lives: promotes what is due, rescues what dead workers held, wakes parked runs
+//! that nothing else woke, purges what is over. Upstream: `worker`. Downstream: `driver`.
 //!
 //! One read, the [`lookout()`], says whether any of it is needed, so that an idle worker costs little.
 
 mod alarm;
+mod events;
 mod lookout;
 mod promote;
 mod rescue;
 mod retention;
+mod wake;
 
 pub(crate) use alarm::Alarm;
+pub(crate) use events::{PurgeEvents, purge_events};
 pub(crate) use lookout::lookout;
 pub(crate) use promote::promote;
 pub(crate) use rescue::rescue;
 pub(crate) use retention::purge;
+pub(crate) use wake::wake;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -27,8 +31,13 @@ pub(crate) struct Signals {
     pub(crate) due: Alarm,
     /// Told when a lease has lapsed.
     pub(crate) lapsed: Notify,
+    /// Told when events have expired.
+    pub(crate) expired: Notify,
     /// Told when a look is worth it before its time.
     pub(crate) look: Notify,
+    /// Told when a look found parked runs to wake.
+    unwoken: Notify,
+    is_unwoken: AtomicBool,
     hints_live: AtomicBool,
     lease: Duration,
 }
@@ -38,7 +47,10 @@ impl Signals {
         Self {
             due: Alarm::default(),
             lapsed: Notify::new(),
+            expired: Notify::new(),
             look: Notify::new(),
+            unwoken: Notify::new(),
+            is_unwoken: AtomicBool::new(false),
             hints_live: AtomicBool::new(false),
             lease,
         }
@@ -47,6 +59,19 @@ impl Signals {
     /// Notes whether hints are proven to arrive.
     pub(crate) fn set_hints_live(&self, live: bool) {
         self.hints_live.store(live, Ordering::Relaxed);
+    }
+
+    /// Notes whether a look found parked runs to wake.
+    pub(crate) fn set_unwoken(&self, unwoken: bool) {
+        self.is_unwoken.store(unwoken, Ordering::Relaxed);
+        if unwoken {
+            self.unwoken.notify_one();
+        }
+    }
+
+    /// Whether the last look found parked runs to wake.
+    fn is_unwoken(&self) -> bool {
+        self.is_unwoken.load(Ordering::Relaxed)
     }
 
     /// How long until the next look: 5 s, 2 s while hints are not proven to arrive, and never more than a third of the

@@ -227,6 +227,14 @@ async fn live(shared: &Arc<Shared>, (id, began): (WorkerId, Instant)) -> End {
     background(&life, &life.closing, "rescuer", |life| {
         Box::pin(async move { upkeep::rescue(life.driver(), &life.signals, || life.slots.wake_all()).await })
     });
+    background(&life, &life.closing, "waker", |life| {
+        Box::pin(async move { upkeep::wake(life.driver(), &life.signals, || life.slots.wake_all()).await })
+    });
+    background(&life, &life.closing, "event purger", |life| {
+        Box::pin(async move {
+            upkeep::purge_events(&life.shared.jobs, &life.shared.plan.queue_names(), &life.signals).await
+        })
+    });
     background(&life, &life.closing, "purger", |life| Box::pin(async move { upkeep::purge(life.driver()).await }));
     tokio::select! {
         biased;

@@ -11,6 +11,7 @@ use crate::{
     },
     job::JobDef,
     name,
+    registry::Registry,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -44,9 +45,9 @@ impl Plan {
     }
 }
 
-/// The kinds that a worker which runs these jobs knows: their names and aliases.
+/// The kinds that a worker which runs these jobs knows: their names and aliases, and the library's own jobs.
 pub(crate) fn kinds(jobs: &[&'static JobDef]) -> Arc<[KnownKind]> {
-    let named = jobs.iter().flat_map(|job| {
+    let named = jobs.iter().copied().chain(Registry::own()).flat_map(|job| {
         std::iter::once(&job.spec.name).chain(job.spec.aliases).map(|name| KnownKind {
             name: (*name).to_owned(),
             version: job.spec.version,
