@@ -19,6 +19,7 @@ use crate::{
     id::JobId,
     json::JsonText,
     logged,
+    saga::Compensations,
 };
 use chrono::{DateTime, Utc};
 use std::{
@@ -44,6 +45,7 @@ struct Inner {
     states: Arc<States>,
     cancel: Cancel,
     progress: Progresses,
+    compensations: Compensations,
 }
 
 tokio::task_local! {
@@ -69,7 +71,8 @@ pub(crate) struct NewCtx {
 impl Ctx {
     pub(crate) fn new(new: NewCtx) -> Self {
         let NewCtx { jobs, job, max_attempts, claimed, states, cancel, progress } = new;
-        Self(Arc::new(Inner { jobs, job, max_attempts, claimed, states, cancel, progress }))
+        let compensations = Compensations::default();
+        Self(Arc::new(Inner { jobs, job, max_attempts, claimed, states, cancel, progress, compensations }))
     }
 
     /// The context of the run that this code belongs to; `None` outside of one.
@@ -213,6 +216,10 @@ impl Ctx {
             "the body leaves its tenant's bounds"
         );
         CrossTenant { ctx: self }
+    }
+
+    pub(crate) fn compensations(&self) -> &Compensations {
+        &self.0.compensations
     }
 
     pub(crate) fn progresses(&self) -> &Progresses {

@@ -4,6 +4,8 @@
 
 #[path = "private/failing.rs"]
 pub mod failing;
+#[path = "private/saga.rs"]
+pub mod saga;
 
 pub use crate::{
     __failure as failure, __register as register, __register_error as register_error, __schema as schema, Ctx, Error,
