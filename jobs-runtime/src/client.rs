@@ -1,6 +1,7 @@
 //! The handle that a program enqueues and builds workers with. Cheap to clone.
 
 mod build;
+mod operate;
 
 pub use build::Builder;
 
@@ -126,14 +127,7 @@ impl Jobs {
     /// # Errors
     /// `X_JOB_NOT_FOUND` if no job of that id is stored, `X_JOB_STATE_REFUSED` if it has ended already.
     pub async fn cancel(&self, job: JobId) -> Result<Cancelled, Error> {
-        match self.driver().cancel(job).await? {
-            CancelAnswer::Cancelled => Ok(Cancelled::AtOnce),
-            CancelAnswer::Asked => Ok(Cancelled::Asked),
-            CancelAnswer::AlreadyFinal(state) => {
-                Err(Error::new(code::JOB_STATE_REFUSED, format!("job {job} cannot be cancelled: it is {state}")))
-            }
-            CancelAnswer::NotFound => Err(not_found(job)),
-        }
+        refuse_or(job, self.driver().cancel(job).await?, "cancelled")
     }
 
     /// Makes a dead job ready again with its stored payload, its attempts and crashes at their start.
@@ -191,12 +185,24 @@ impl Jobs {
     }
 }
 
+/// What became of a cancel, or an error that says why it could not be done.
+fn refuse_or(job: JobId, answer: CancelAnswer, verb: &str) -> Result<Cancelled, Error> {
+    match answer {
+        CancelAnswer::Cancelled => Ok(Cancelled::AtOnce),
+        CancelAnswer::Asked => Ok(Cancelled::Asked),
+        CancelAnswer::AlreadyFinal(state) => {
+            Err(Error::new(code::JOB_STATE_REFUSED, format!("job {job} cannot be {verb}: it is {state}")))
+        }
+        CancelAnswer::NotFound => Err(not_found(job)),
+    }
+}
+
 /// What became of a cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cancelled {
     /// The job was waiting and has ended as cancelled.
     AtOnce,
-    /// The job is running: its worker is told, and no new attempt will start.
+    /// The job has not ended yet: its worker is told and no new attempt will start, or it undoes its steps first.
     Asked,
 }
 

@@ -9,7 +9,7 @@ pub use record::{CallerFailure, MAX_OPERATOR, RecordedFailure, Stop, record};
 use crate::{
     error::Error,
     error::code::{self, Code},
-    failure_class::{Class, causes, classify},
+    failure_class::{Said, causes, classify},
 };
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
@@ -96,21 +96,21 @@ impl Failure {
         Self::text(Verdict::Discard, reason)
     }
 
-    /// A failure with the given cause. The first error of its chain that derives `JobError` says what shall follow;
-    /// without one the job is retried with its backoff, under the code of the first [`Error`] of the
-    /// chain.
+    /// A failure with the given cause. The first error of its chain that derives `JobError`, or is a
+    /// [`StepError`](crate::StepError), says what shall follow; without one the job is retried with its backoff, under
+    /// the code of the first [`Error`] of the chain.
     #[must_use]
     pub fn from_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         let cause = cause.into();
-        let class = classify(&*cause);
+        let said = classify(&*cause);
         let failure = Self(Box::new(Inner {
             verdict: Verdict::Backoff,
             code: Cow::Borrowed(code::JOB_FAILED.name),
             caller_fix: None,
             cause: Cause::Error(cause),
         }));
-        match class {
-            Some(class) => failure.class(class),
+        match said {
+            Some(said) => failure.said(said),
             None => failure.code_of_ours(),
         }
     }
@@ -125,11 +125,12 @@ impl Failure {
     }
 
     /// Takes over what an error says of itself.
-    pub(crate) fn class(mut self, class: Class) -> Self {
-        self.0.verdict = class.verdict;
-        if let Some(code) = class.code {
-            self.0.code = Cow::Borrowed(code.name);
-            self.0.caller_fix = (!code.fix.is_empty()).then_some(Cow::Borrowed(code.fix));
+    pub(crate) fn said(mut self, said: impl Into<Said>) -> Self {
+        let Said { verdict, code } = said.into();
+        self.0.verdict = verdict;
+        if let Some((code, fix)) = code {
+            self.0.code = code;
+            self.0.caller_fix = fix;
         }
         self
     }
@@ -218,5 +219,47 @@ impl fmt::Display for Failure {
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} ({}, {:?})", self.0.code, self.0.verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, Verdict};
+    use crate::{failure_class::classify, steps::StepError};
+    use std::{error::Error as StdError, fmt};
+
+    #[derive(Debug)]
+    struct Outer(Box<dyn StdError + Send + Sync>);
+
+    impl fmt::Display for Outer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the order could not be placed")
+        }
+    }
+
+    impl StdError for Outer {
+        fn source(&self) -> Option<&(dyn StdError + 'static)> {
+            Some(&*self.0)
+        }
+    }
+
+    fn declined() -> StepError {
+        let failure = Failure::terminal("the card was declined").code("X_CARD_DECLINED").caller_fix("use another card");
+        StepError::new("charge", failure)
+    }
+
+    #[test]
+    fn the_failure_of_a_step_keeps_its_verdict_code_and_fix_in_whatever_error_it_is_passed_on() {
+        for failure in [Failure::from(declined()), Failure::from(Outer(Box::new(Outer(Box::new(declined())))))] {
+            assert_eq!(failure.asks(), Verdict::Terminal);
+            assert_eq!(failure.code_name(), "X_CARD_DECLINED");
+            assert_eq!(failure.fix_for_caller(), Some("use another card"));
+            assert!(failure.to_string().ends_with("step `charge`: the card was declined"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_says_nothing_of_itself_is_not_classified() {
+        assert!(classify(&fmt::Error).is_none());
     }
 }

@@ -1,8 +1,8 @@
 //! How an error type says what its values ask for: `#[derive(JobError)]` and the classification of a chain of causes.
 //! Upstream: the macros. Downstream: `failure`.
 
-use crate::{error::code::Code, failure::Verdict};
-use std::error::Error as StdError;
+use crate::{error::code::Code, failure::Verdict, steps::StepError};
+use std::{borrow::Cow, error::Error as StdError};
 
 /// What an error says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,33 @@ pub(crate) fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<I
     std::iter::successors(Some(error), |&error| error.source()).take(MAX_CAUSES)
 }
 
-/// What the first error of the chain of causes that says anything says.
-pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Option<Class> {
-    causes(error).find_map(|error| declared().find_map(|declared| (declared.classify)(error)))
+/// What a failure takes over from one of its causes.
+pub(crate) struct Said {
+    pub(crate) verdict: Verdict,
+    /// The code and its fix, if the error has one.
+    pub(crate) code: Option<(Cow<'static, str>, Option<Cow<'static, str>>)>,
+}
+
+impl From<Class> for Said {
+    fn from(Class { verdict, code }: Class) -> Self {
+        let fix = |code: Code| (!code.fix.is_empty()).then_some(Cow::Borrowed(code.fix));
+        Self { verdict, code: code.map(|code| (Cow::Borrowed(code.name), fix(code))) }
+    }
+}
+
+impl From<&StepError> for Said {
+    fn from(error: &StepError) -> Self {
+        let failure = error.failure();
+        let owned = |text: &str| Cow::Owned(text.to_owned());
+        Self { verdict: failure.asks(), code: Some((owned(failure.code_name()), failure.fix_for_caller().map(owned))) }
+    }
+}
+
+/// What the first error of the chain of causes that says anything says: one that derives `JobError`, or the failure of a
+/// step.
+pub(crate) fn classify(error: &(dyn StdError + 'static)) -> Option<Said> {
+    causes(error).find_map(|error| match error.downcast_ref::<StepError>() {
+        Some(step) => Some(step.into()),
+        None => declared().find_map(|declared| (declared.classify)(error)).map(Said::from),
+    })
 }

@@ -26,7 +26,7 @@ pub mod outline;
 pub mod payload;
 pub mod registry;
 pub mod report;
-#[allow(dead_code, unused_imports, reason = "until the run that unwinds is there")]
+#[allow(dead_code, unused_imports, reason = "until a run unwinds")]
 mod saga;
 mod settle;
 mod settled;
@@ -46,7 +46,7 @@ pub use client::Jobs;
 pub use ctx::TestCtx;
 pub use ctx::{CrossTenant, Ctx};
 pub use data::{Output, Payload};
-pub use driver::{Enqueued, Migrate};
+pub use driver::{Enqueued, Migrate, Resolution};
 pub use error::Error;
 pub use events::Event;
 pub use execute::{Execution, Outcome};

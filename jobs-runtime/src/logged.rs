@@ -33,6 +33,10 @@ events! {
     ATTEMPT_INTERRUPTED = "jobs.attempt.interrupted", "A drain handed a run back uncounted.";
     ATTEMPT_ABANDONED = "jobs.attempt.abandoned", "A body ignored its cancellation past the grace.";
     ATTEMPT_STALE = "jobs.attempt.stale", "The job belonged to another claim by then: nothing was written.";
+    UNWIND_STARTED = "jobs.unwind.started", "A job that failed for good, or is rolled back, begins to undo its steps.";
+    UNWIND_RETRIED = "jobs.unwind.retried", "Undoing a step failed; it is tried again.";
+    UNWIND_COMPLETED = "jobs.unwind.completed", "A job has undone its steps.";
+    UNWIND_FAILED = "jobs.unwind.failed", "A job could not undo all of its steps.";
     JOB_DEAD = "jobs.job.dead", "A job failed for good.";
     JOB_DROPPED = "jobs.job.dropped", "A job failed for good and is not kept.";
     JOB_CANCELLED = "jobs.job.cancelled", "A job ended as cancelled.";

@@ -2,6 +2,9 @@
 
 mod decide;
 mod land;
+mod next;
 
 pub(crate) use decide::{Decision, Ended, Subject, decide, settled};
 pub(crate) use land::land;
+#[allow(unused_imports, reason = "until a run unwinds")]
+pub(crate) use next::unwinds_from;

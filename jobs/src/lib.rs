@@ -100,9 +100,9 @@ pub use jobs_macros::JobError;
 pub use jobs_macros::job;
 pub use jobs_runtime::{
     CancelReason, Class, CrossTenant, Ctx, Enqueued, Error, Event, Execution, Failure, FollowUp, Job, JobDef, JobError,
-    JobId, Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Settled, State, TenantId, UniqueKey,
-    Worker, WorkerBuilder, backoff, client, clock, driver, duration, enqueue, error, events, failure, logged, name,
-    outline, registry, report, spec, state,
+    JobId, Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Resolution, Settled, State, TenantId,
+    UniqueKey, Worker, WorkerBuilder, backoff, client, clock, driver, duration, enqueue, error, events, failure,
+    logged, name, outline, registry, report, spec, state,
 };
 #[doc(no_inline)]
 pub use jobs_runtime::{chrono, schemars, serde, serde_json, uuid};

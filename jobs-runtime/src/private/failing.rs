@@ -28,7 +28,7 @@ impl<E: JobError> Declared<E> for &&Tag<E> {
         let class = error.classify();
         let failure = Failure::from_error(error);
         match class {
-            Some(class) => failure.class(class),
+            Some(class) => failure.said(class),
             None => failure,
         }
     }
@@ -48,7 +48,7 @@ where
         let class = classify(error.as_ref());
         let failure = Failure::from_error(error);
         match class {
-            Some(class) => failure.class(class),
+            Some(class) => failure.said(class),
             None => failure,
         }
     }

@@ -2,13 +2,12 @@
 
 use super::account::label;
 use crate::{
-    driver::{StepKind, StepRecord, StepRef, StepStatus},
+    driver::{ChildEnd, StepKind, StepRecord, StepRef, StepStatus},
     error::code,
     id::JobId,
     json::JsonText,
     state::State,
 };
-use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 
 /// What is known of a step's effect.
@@ -119,21 +118,126 @@ pub(crate) fn failed_children(records: &[StepRecord]) -> Vec<(&StepRef, JobId)> 
     spawns.filter(has_failed).filter_map(|record| Some((&record.id, record.child?))).collect()
 }
 
-/// How a child ended, as the record of its spawn tells.
-#[derive(Deserialize)]
-struct ChildEnd {
-    state: State,
-    #[serde(default)]
-    output: Option<JsonText>,
-    #[serde(default)]
-    failure: Option<ChildFailure>,
-}
-
-#[derive(Deserialize)]
-struct ChildFailure {
-    code: String,
-}
-
 fn child_end(record: &StepRecord) -> Option<ChildEnd> {
     record.output.as_ref()?.decode().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, Entry, Standing, failed_children, live_children, plan, unknown};
+    use crate::{
+        driver::{StepKind, StepRecord, StepRef, StepStatus},
+        id::JobId,
+        json::JsonText,
+    };
+    use chrono::DateTime;
+    use std::collections::HashMap;
+
+    fn record(name: &str, kind: StepKind, status: StepStatus, position: u32) -> StepRecord {
+        StepRecord {
+            id: name.into(),
+            kind,
+            status,
+            position,
+            attempt: 1,
+            tries: 0,
+            once: false,
+            output: None,
+            failure: None,
+            due_at: None,
+            event: None,
+            child: None,
+            started_at: DateTime::UNIX_EPOCH,
+            finished_at: None,
+        }
+    }
+
+    fn step(name: &str, status: StepStatus, position: u32) -> StepRecord {
+        record(name, StepKind::Step, status, position)
+    }
+
+    fn undo(name: &str, status: StepStatus, tries: u32) -> StepRecord {
+        StepRecord { tries, ..record(name, StepKind::Undo, status, 90) }
+    }
+
+    fn registered(names: &[(&str, bool)]) -> HashMap<StepRef, bool> {
+        names.iter().map(|(name, always)| (StepRef::from(*name), *always)).collect()
+    }
+
+    fn due(name: &str, effect: Effect, tries: u32) -> Entry {
+        Entry { step: name.into(), standing: Standing::Due { effect, tries } }
+    }
+
+    fn child(name: &str, status: StepStatus, end: Option<&str>) -> StepRecord {
+        let output = end.map(JsonText::trusted);
+        StepRecord { output, child: Some(JobId::new()), ..record(name, StepKind::Spawn, status, 1) }
+    }
+
+    const DONE: Effect = Effect::Done(None);
+
+    #[test]
+    fn the_step_that_started_last_is_undone_first_whatever_order_they_ended_in() {
+        let records = [
+            step("b", StepStatus::Done, 2),
+            step("c", StepStatus::Done, 3),
+            step("a", StepStatus::Done, 1),
+            undo("c", StepStatus::Done, 0),
+            undo("b", StepStatus::Tried, 2),
+        ];
+        let plan = plan(&records, &registered(&[("a", false), ("b", false), ("c", false)]), |_| false);
+        let undone = Entry { step: "c".into(), standing: Standing::Undone };
+        assert_eq!(plan, [undone, due("b", DONE, 2), due("a", DONE, 0)]);
+    }
+
+    #[test]
+    fn a_step_that_left_no_result_is_undone_only_where_its_compensation_is_always() {
+        for status in [StepStatus::Started, StepStatus::Tried, StepStatus::Failed] {
+            let records = [step("a", status, 1), step("b", status, 2)];
+            let plan = plan(&records, &registered(&[("a", true), ("b", false)]), |_| true);
+            assert_eq!(plan, [due("a", Effect::Possible, 0)]);
+        }
+    }
+
+    #[test]
+    fn a_step_whose_compensation_was_not_registered_has_none_unless_it_was_lost() {
+        let records = [step("a", StepStatus::Done, 1), step("b", StepStatus::Done, 2), step("c", StepStatus::Done, 3)];
+        let skipped = [&records[..], &[undo("c", StepStatus::Skipped, 0)]].concat();
+        let lost = |step: &StepRef| step.name != "a";
+        let lost_entry = |name: &str| Entry { step: name.into(), standing: Standing::Lost };
+        assert_eq!(plan(&records, &registered(&[]), lost), [lost_entry("c"), lost_entry("b")]);
+        let skipped_entry = Entry { step: "c".into(), standing: Standing::Skipped };
+        assert_eq!(plan(&skipped, &registered(&[]), lost), [skipped_entry, lost_entry("b")], "somebody has answered");
+    }
+
+    #[test]
+    fn the_output_of_a_child_is_its_own_and_one_that_did_not_complete_left_none() {
+        let completed = child("ship", StepStatus::Done, Some(r#"{"state":"completed","output":7,"failure":null}"#));
+        let cancelled = child("bill", StepStatus::Done, Some(r#"{"state":"cancelled","output":null,"failure":null}"#));
+        let both = registered(&[("ship", false), ("bill", false)]);
+        let output = Effect::Done(Some(JsonText::trusted("7")));
+        assert_eq!(plan(&[completed, cancelled], &both, |_| false), [due("ship", output, 0)]);
+    }
+
+    #[test]
+    fn only_a_once_step_that_began_and_left_nothing_is_unknown() {
+        let once = |status| StepRecord { once: true, ..step("charge", status, 1) };
+        assert_eq!(unknown(&[once(StepStatus::Started)]), ["`charge`"]);
+        for status in [StepStatus::Done, StepStatus::Failed, StepStatus::Tried] {
+            assert!(unknown(&[once(status)]).is_empty());
+        }
+        assert!(unknown(&[step("a", StepStatus::Started, 1)]).is_empty());
+    }
+
+    #[test]
+    fn children_that_live_or_that_could_not_undo_themselves_are_known() {
+        let failure = r#"{"code":"X_JOB_COMPENSATION_FAILED","operator":"","caller_fix":null,"stop":null}"#;
+        let end = format!(r#"{{"state":"dead","output":null,"failure":{failure}}}"#);
+        let live = child("ship", StepStatus::Started, None);
+        let failed = child("bill", StepStatus::Done, Some(&end));
+        let records = [live.clone(), failed.clone()];
+        assert_eq!(live_children(&records), [live.child.unwrap()]);
+        assert_eq!(failed_children(&records), [(&failed.id, failed.child.unwrap())]);
+        let answered = [failed, undo("bill", StepStatus::Done, 0)];
+        assert!(failed_children(&answered).is_empty());
+    }
 }

@@ -1,13 +1,13 @@
 //! Turns how a run ended into the one change that is written about it. Pure but for the jitter.
 
+use super::next::{Next, next, quarantined, record, timed_out};
 use crate::{
     cancel::CancelReason,
     client::Jobs,
     driver::{Change, Claimed, Finish, Reschedule},
-    duration,
     error::{Error, code},
     execute::{Outcome, panic},
-    failure::{self, Failure, RecordedFailure, Stop, Verdict},
+    failure::{Failure, RecordedFailure, Stop, Verdict},
     json::JsonText,
     settled::{Settled, follow_up},
     spec::JobSpec,
@@ -30,6 +30,12 @@ pub(crate) enum Ended {
     Quarantined,
     /// The job was not started in time.
     Expired,
+    /// It unwound from this failure, and has undone all that it had to.
+    Undone(RecordedFailure),
+    /// It unwound and cannot go on by itself.
+    NotUndone(RecordedFailure),
+    /// Undoing a step failed so; it is tried again after the wait.
+    UndoAgain(RecordedFailure, Duration),
 }
 
 /// What follows a run.
@@ -45,6 +51,8 @@ pub(crate) struct Decision {
     pub(crate) lost_follow_up: Option<Error>,
     /// Why the store refused the end in the forms that were to be written first.
     pub(crate) refused: Option<Error>,
+    /// Whether it follows a run that unwound.
+    pub(crate) unwound: bool,
 }
 
 impl Decision {
@@ -58,6 +66,7 @@ impl Decision {
             resume_after: None,
             lost_follow_up: None,
             refused: None,
+            unwound: false,
         }
     }
 }
@@ -77,14 +86,17 @@ pub(crate) fn decide(subject: Subject<'_>, ended: Ended) -> Decision {
         Ended::Failed(failure) => failed(subject, &failure),
         Ended::Cancelled(reason) => cancelled(subject, reason),
         Ended::Refused(failure) => dead(subject, Outcome::Refused, record(&failure, Stop::Terminal)),
-        Ended::Quarantined => {
-            let text = format!(
-                "the process that ran it ended {} times without leaving a failure: abort, stack overflow, out of \
-                 memory or a kill",
-                subject.claimed.crashes
-            );
-            let failure = Failure::of(code::JOB_QUARANTINED, Verdict::Terminal, text);
-            dead(subject, Outcome::Dead, record(&failure, Stop::Quarantined))
+        Ended::Quarantined => dead(subject, Outcome::Dead, quarantined(subject)),
+        Ended::Undone(from) if from.stop == Some(Stop::Cancelled) => {
+            Decision { unwound: true, ..finish(subject, Outcome::Cancelled, State::Cancelled, None, Some(from)) }
+        }
+        Ended::Undone(from) => Decision { unwound: true, ..dead(subject, Outcome::Dead, from) },
+        Ended::NotUndone(failure) => {
+            Decision { unwound: true, ..finish(subject, Outcome::Dead, State::Dead, None, Some(failure)) }
+        }
+        Ended::UndoAgain(failure, wait) => {
+            let decision = again(subject, subject.claimed.fence.attempt, wait, Outcome::Retried, None);
+            Decision { unwound: true, failure: Some(failure), ..decision }
         }
         Ended::Expired => {
             let text = "it was not started by the time that `expires_after` allows";
@@ -95,37 +107,28 @@ pub(crate) fn decide(subject: Subject<'_>, ended: Ended) -> Decision {
 }
 
 fn failed(subject: Subject<'_>, failure: &Failure) -> Decision {
-    let Subject { spec, claimed, .. } = subject;
-    let attempt = claimed.fence.attempt;
-    let wait = match failure.asks() {
-        Verdict::Terminal => return dead(subject, Outcome::Dead, record(failure, Stop::Terminal)),
-        Verdict::Discard => {
-            let failure = record(failure, Stop::Discarded);
-            return finish(subject, Outcome::Dropped, State::Dropped, None, Some(failure));
+    let attempt = subject.claimed.fence.attempt;
+    match next(subject, failure) {
+        Next::Dead(stop) => dead(subject, Outcome::Dead, record(failure, stop)),
+        Next::Dropped => {
+            finish(subject, Outcome::Dropped, State::Dropped, None, Some(record(failure, Stop::Discarded)))
         }
-        Verdict::Cancel => {
-            let failure = record(failure, Stop::Cancelled);
-            return finish(subject, Outcome::Cancelled, State::Cancelled, None, Some(failure));
+        Next::Cancelled => {
+            finish(subject, Outcome::Cancelled, State::Cancelled, None, Some(record(failure, Stop::Cancelled)))
         }
-        Verdict::Snooze(wait) => return again(subject, attempt, wait, Outcome::Snoozed, None),
-        Verdict::After(wait) => wait,
-        Verdict::Backoff => claimed.overrides.backoff.unwrap_or(spec.retry.backoff).jittered(attempt, fastrand::f64()),
-    };
-    if attempt >= claimed.overrides.max_attempts.unwrap_or(spec.retry.max_attempts) {
-        return dead(subject, Outcome::Dead, record(failure, Stop::AttemptsExhausted));
+        Next::Snoozed(wait) => again(subject, attempt, wait, Outcome::Snoozed, None),
+        Next::Retried(wait) => {
+            again(subject, attempt.saturating_add(1), wait, Outcome::Retried, Some(record(failure, None)))
+        }
     }
-    again(subject, attempt.saturating_add(1), wait, Outcome::Retried, Some(record(failure, None)))
 }
 
 fn cancelled(subject: Subject<'_>, reason: CancelReason) -> Decision {
-    let Subject { spec, claimed, .. } = subject;
     match reason {
-        CancelReason::Timeout => {
-            let timeout = claimed.overrides.timeout.or(spec.timeout).unwrap_or_default();
-            let text = format!("the attempt ran longer than its timeout of {}", duration::format(timeout));
-            failed(subject, &Failure::of(code::JOB_TIMEOUT, Verdict::Backoff, text))
+        CancelReason::Timeout => failed(subject, &timed_out(subject)),
+        CancelReason::Drain => {
+            again(subject, subject.claimed.fence.attempt, Duration::ZERO, Outcome::Interrupted, None)
         }
-        CancelReason::Drain => again(subject, claimed.fence.attempt, Duration::ZERO, Outcome::Interrupted, None),
         CancelReason::Cancelled | CancelReason::RollBack => {
             let failure = record(&Failure::cancel("it was cancelled while it ran"), Stop::Cancelled);
             finish(subject, Outcome::Cancelled, State::Cancelled, None, Some(failure))
@@ -174,6 +177,7 @@ fn finish(
         resume_after: None,
         lost_follow_up,
         refused: None,
+        unwound: false,
     }
 }
 
@@ -193,6 +197,7 @@ fn again(
         resume_after: Some(delay),
         lost_follow_up: None,
         refused: None,
+        unwound: false,
     }
 }
 
@@ -213,13 +218,4 @@ pub(crate) fn settled(
         output,
         failure,
     }
-}
-
-/// The failure as it stands on the row. A cause whose own text panics is named so.
-fn record(failure: &Failure, stop: impl Into<Option<Stop>>) -> RecordedFailure {
-    let stop = stop.into();
-    panic::guard(|| failure::record(failure, stop)).unwrap_or_else(|text| {
-        let text = format!("the error's own text could not be had, it panicked: {text}");
-        failure::record(&Failure::retry(text), stop)
-    })
 }

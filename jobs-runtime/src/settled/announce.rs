@@ -31,7 +31,7 @@ pub(crate) fn announce(
     decision: Decision,
     execution: &Execution,
 ) {
-    log_end(execution);
+    log_end(execution, decision.unwound);
     let claimed = subject.claimed;
     let about = |outcome| ReportedJob {
         name: def.spec.name.to_owned(),
@@ -123,15 +123,29 @@ async fn once(def: &'static JobDef, ctx: &Ctx, settled: Settled) -> Result<(), S
     }
 }
 
-fn log_end(execution: &Execution) {
+fn log_end(execution: &Execution, unwound: bool) {
     let error = execution.error.as_ref();
-    let (code, text) = (error.map(|error| error.code.as_str()), error.map(|error| error.operator.as_str()));
+    let (code, text) = (error.map(|error| &*error.code), error.map(|error| &*error.operator));
     let millis = execution.duration.as_millis() as u64;
     let wait_millis = execution.resume_after.map(|wait| wait.as_millis() as u64);
     macro_rules! event {
         ($level:ident, $event:expr, $message:literal) => {
             tracing::$level!(event = $event, code, text, millis, wait_millis, $message)
         };
+    }
+    if unwound {
+        match execution.outcome {
+            Outcome::Dead if code == Some(code::JOB_COMPENSATION_FAILED.name) => {
+                event!(error, logged::UNWIND_FAILED, "the job could not undo all of its steps");
+            }
+            Outcome::Dead | Outcome::Dropped | Outcome::Cancelled => {
+                event!(warn, logged::UNWIND_COMPLETED, "the job has undone its steps");
+            }
+            Outcome::Retried => {
+                return event!(warn, logged::UNWIND_RETRIED, "undoing a step failed; it is tried again");
+            }
+            _ => {}
+        }
     }
     match execution.outcome {
         Outcome::Completed => event!(info, logged::ATTEMPT_COMPLETED, "the job completed"),

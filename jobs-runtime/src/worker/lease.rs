@@ -3,6 +3,7 @@
 
 use super::life::Life;
 use crate::{
+    cancel::CancelReason,
     driver::{Lease, LeaseSession},
     error::{Error, code},
     execute::panic,
@@ -168,9 +169,11 @@ async fn renew_until_failed(life: &Weak<Life>, lease: Lease, deadline: &mut Inst
             Ok(Ok(renewed)) => {
                 *deadline = asked + lease.duration.saturating_sub(margin(lease));
                 let Some(life) = life.upgrade() else { return Renewing::Gone };
-                life.runs.retain_asked(&renewed.cancel);
-                for job in renewed.cancel {
-                    life.cancel(job);
+                life.runs.retain_asked(&[&*renewed.cancel, &*renewed.roll_back].concat());
+                for (jobs, reason) in
+                    [(renewed.cancel, CancelReason::Cancelled), (renewed.roll_back, CancelReason::RollBack)]
+                {
+                    jobs.into_iter().for_each(|job| life.cancel(job, reason));
                 }
             }
             Ok(Err(error)) if error.code() == code::WORKER_LOST => {

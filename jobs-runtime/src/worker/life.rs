@@ -195,11 +195,11 @@ impl Life {
     }
 
     /// Cancels a job of this worker, whether it runs, waits for a slot or is only being claimed.
-    pub(super) fn cancel(self: &Arc<Self>, job: JobId) {
-        if self.runs.cancel(job) {
+    pub(super) fn cancel(self: &Arc<Self>, job: JobId, reason: CancelReason) {
+        if self.runs.cancel(job, reason) {
             return;
         }
-        // Its row carries the request, so that handing it back ends it.
+        // Its row carries the request, so that handing it back ends it, or begins its unwinding.
         if let Some(claimed) = self.slots.withdraw(job) {
             let keep = self.shared.jobs.registry().get(&claimed.kind).map_or(Keep::DEFAULT, |def| def.spec.keep);
             self.hand_back(claimed.fence, Duration::ZERO, keep);

@@ -17,8 +17,8 @@ pub(super) struct Runs(Mutex<Inner>);
 #[derive(Default)]
 struct Inner {
     held: HashSet<Token>,
-    /// Jobs that were asked to cancel and have no run here: theirs may be about to begin.
-    asked: HashSet<JobId>,
+    /// Jobs that were asked to cancel, and how, and have no run here: theirs may be about to begin.
+    asked: HashMap<JobId, CancelReason>,
     runs: HashMap<Token, (JobId, Cancel)>,
     closed: Option<CancelReason>,
 }
@@ -33,8 +33,8 @@ impl Runs {
     pub(super) fn enter(&self, fence: Fence) -> Cancel {
         let cancel = Cancel::default();
         let mut inner = self.lock();
-        if inner.asked.remove(&fence.job) {
-            cancel.cancel(CancelReason::Cancelled);
+        if let Some(reason) = inner.asked.remove(&fence.job) {
+            cancel.cancel(reason);
         }
         if let Some(reason) = inner.closed {
             cancel.cancel(reason);
@@ -63,22 +63,22 @@ impl Runs {
     }
 
     /// Cancels a job's run, and says whether there is one. A run that is yet to begin is cancelled when it does.
-    pub(super) fn cancel(&self, job: JobId) -> bool {
+    pub(super) fn cancel(&self, job: JobId, reason: CancelReason) -> bool {
         let mut inner = self.lock();
         let found: Vec<Cancel> = inner.runs.values().filter(|(id, _)| *id == job).map(|run| run.1.clone()).collect();
         if found.is_empty() {
-            inner.asked.insert(job);
+            inner.asked.entry(job).or_insert(reason);
         }
         drop(inner);
         for cancel in &found {
-            cancel.cancel(CancelReason::Cancelled);
+            cancel.cancel(reason);
         }
         !found.is_empty()
     }
 
     /// Forgets the requests about jobs that the store does not list as asked to cancel: they are no longer held.
     pub(super) fn retain_asked(&self, listed: &[JobId]) {
-        self.lock().asked.retain(|job| listed.contains(job));
+        self.lock().asked.retain(|job, _| listed.contains(job));
     }
 
     /// Cancels all runs, and those to come. Answers how many there were.

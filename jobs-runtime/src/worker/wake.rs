@@ -1,7 +1,7 @@
 //! Turns the store's hints into wakes and cancels. Upstream: `driver`. Downstream: `poller`, `life`.
 
 use super::life::Life;
-use crate::{driver::Hint, error::Error};
+use crate::{cancel::CancelReason, driver::Hint, error::Error};
 use std::{sync::Arc, time::Duration};
 use tokio::time::timeout;
 
@@ -17,7 +17,8 @@ pub(super) async fn listen(life: Arc<Life>) -> Result<(), Error> {
         let Ok(hint) = timeout(LIVENESS, hints.next()).await else { continue };
         match hint {
             Hint::Queue(queue) => life.slots.wake(&queue),
-            Hint::Cancel(job) | Hint::RollBack(job) => life.cancel(job),
+            Hint::Cancel(job) => life.cancel(job, CancelReason::Cancelled),
+            Hint::RollBack(job) => life.cancel(job, CancelReason::RollBack),
             Hint::All => {
                 life.signals.look.notify_one();
                 life.renewable.notify_one();

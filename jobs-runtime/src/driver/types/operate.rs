@@ -1,7 +1,14 @@
 //! Jobs and workers as an operator sees them.
 
 use super::{Progress, Stage, StepRef};
-use crate::{failure::RecordedFailure, id::JobId, json::JsonText, state::State};
+use crate::{
+    error::{Error, code},
+    failure::RecordedFailure,
+    id::JobId,
+    json::JsonText,
+    payload::writer,
+    state::State,
+};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -42,6 +49,18 @@ pub enum Resolution {
     Failed(String),
     /// It did not take effect: its record is removed, it runs again.
     Again,
+}
+
+impl Resolution {
+    /// The step took effect, and gave this output: a value of the type that the step returns.
+    ///
+    /// # Errors
+    /// `X_STEP_OUTPUT_INVALID` if the value holds NUL, a non-finite number or what else JSON cannot carry.
+    pub fn done<T: Serialize>(output: &T) -> Result<Self, Error> {
+        let text = writer::write(output)
+            .map_err(|fault| Error::new(code::STEP_OUTPUT_INVALID, format!("the step's output holds {fault}")))?;
+        Ok(Self::Done(JsonText::trusted(text)))
+    }
 }
 
 /// A job as it is stored, for inspection.

@@ -4,7 +4,7 @@ use super::NewJob;
 use crate::{driver::EventId, failure::RecordedFailure, id::JobId, json::JsonText, state::State};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 /// What a run has recorded, and so whether a claim has anything to read before the body begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -33,6 +33,27 @@ pub struct StepRef {
     pub name: String,
     /// The key, empty where the step has none: at most 200 bytes.
     pub key: String,
+}
+
+/// A step without a key.
+impl From<&str> for StepRef {
+    fn from(name: &str) -> Self {
+        Self { name: name.to_owned(), key: String::new() }
+    }
+}
+
+/// A step without a key.
+impl From<String> for StepRef {
+    fn from(name: String) -> Self {
+        Self { name, key: String::new() }
+    }
+}
+
+/// A step with its key, as `key = …` wrote it.
+impl<N: Into<String>, K: Display> From<(N, K)> for StepRef {
+    fn from((name, key): (N, K)) -> Self {
+        Self { name: name.into(), key: key.to_string() }
+    }
 }
 
 /// What a record is of.
