@@ -24,6 +24,15 @@ TABLE dead
     stop text
     parent uuid
     stage smallint NOT NULL DEFAULT 0
+TABLE events WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
+    id uuid NOT NULL
+    published_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    unseen boolean NOT NULL
+    name text COLLATE "C" NOT NULL
+    key text COLLATE "C" NOT NULL
+    tenant text COLLATE "C"
+    payload json NOT NULL
 TABLE history
     id uuid NOT NULL
     finished_at timestamp with time zone NOT NULL
@@ -1093,6 +1102,14 @@ TABLE waiting WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_thres
     suspended boolean NOT NULL DEFAULT false
     park_code text
     park_text text
+TABLE waits WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
+    job uuid NOT NULL
+    child uuid
+    recheck boolean NOT NULL
+    event text COLLATE "C"
+    key text COLLATE "C"
+    tenant text COLLATE "C"
+    taken uuid[]
 TABLE workers WITH (fillfactor=50)
     id bigint NOT NULL
     lease_until timestamp with time zone NOT NULL
@@ -1103,6 +1120,10 @@ TABLE workers WITH (fillfactor=50)
     kinds text[] COLLATE "C" NOT NULL
     versions integer[] NOT NULL
 CREATE UNIQUE INDEX dead_pkey ON jobs.dead USING btree (id)
+CREATE INDEX events_expires ON jobs.events USING btree (expires_at)
+CREATE INDEX events_order ON jobs.events USING btree (name, key, published_at, id)
+CREATE UNIQUE INDEX events_pkey ON jobs.events USING btree (id)
+CREATE INDEX events_unseen ON jobs.events USING btree (id) WHERE unseen
 CREATE INDEX history_00_id_idx ON jobs.history_00 USING btree (id)
 CREATE INDEX history_01_id_idx ON jobs.history_01 USING btree (id)
 CREATE INDEX history_02_id_idx ON jobs.history_02 USING btree (id)
@@ -1151,11 +1172,23 @@ CREATE INDEX unique_keys_expires ON jobs.unique_keys USING btree (expires_at) WH
 CREATE UNIQUE INDEX unique_keys_pkey ON jobs.unique_keys USING btree (key)
 CREATE INDEX waiting_due ON jobs.waiting USING btree (due_at)
 CREATE UNIQUE INDEX waiting_pkey ON jobs.waiting USING btree (id)
+CREATE INDEX waits_child ON jobs.waits USING btree (child) WHERE (child IS NOT NULL)
+CREATE INDEX waits_event ON jobs.waits USING btree (event, key) WHERE (event IS NOT NULL)
+CREATE INDEX waits_job ON jobs.waits USING btree (job)
+CREATE INDEX waits_recheck ON jobs.waits USING btree (job) WHERE recheck
 CREATE UNIQUE INDEX workers_pkey ON jobs.workers USING btree (id)
 SEQUENCE token_blocks MAXVALUE 2147483647
 SEQUENCE worker_ids MAXVALUE 9223372036854775807
 FUNCTION enqueue(kind text, payload json, queue text DEFAULT NULL::text, tenant text DEFAULT NULL::text, priority integer DEFAULT 0, delay interval DEFAULT NULL::interval, unique_key text DEFAULT NULL::text, expires_after interval DEFAULT NULL::interval, metadata json DEFAULT NULL::json, enqueued_by text DEFAULT NULL::text) RETURNS uuid SET search_path=pg_catalog, pg_temp BODY 49fe97e25ec9f288acd61283fbaac847
+FUNCTION event_bucket(event text, key text) RETURNS integer BODY d41d8cd98f00b204e9800998ecf8427e
 FUNCTION history_slot(finished_at timestamp with time zone, purge_at timestamp with time zone) RETURNS smallint BODY d41d8cd98f00b204e9800998ecf8427e
+FUNCTION park_runs(holder bigint, runs uuid[], attempts integer[], tokens bigint[], dues timestamp with time zone[], codes text[], texts text[], wait_runs uuid[], wait_events text[], wait_keys text[], wait_taken text[], wait_children uuid[], record_runs uuid[], record_names text[], record_keys text[], record_kinds smallint[], record_statuses smallint[], record_positions integer[], record_tries integer[], record_onces boolean[], record_outputs text[], record_codes text[], record_texts text[], record_fixes text[], record_stops text[], record_dues timestamp with time zone[], record_events uuid[], record_ages double precision[]) RETURNS TABLE(run uuid, parked boolean) SET search_path=pg_catalog, pg_temp, jit=off, enable_seqscan=off, enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, plan_cache_mode=force_generic_plan BODY b1f67877c5492d98b9f8aa13830c6bbd
+FUNCTION publish(name text, key text, payload json, tenant text DEFAULT NULL::text, ttl interval DEFAULT '7 days'::interval) RETURNS uuid SET search_path=pg_catalog, pg_temp BODY b42befe3b0ce8b500516a92669dc1a67
+FUNCTION publish_events(ids uuid[], names text[], keys text[], tenants text[], payloads text[], ttls double precision[]) RETURNS TABLE(event uuid, published timestamp with time zone, expires timestamp with time zone) SET search_path=pg_catalog, pg_temp, jit=off, enable_seqscan=off, enable_bitmapscan=off, enable_mergejoin=off, enable_hashjoin=off, plan_cache_mode=force_generic_plan BODY dacaa4eb5d1a85be93055ed3fddeac3f
 FUNCTION refuse(code text, detail text, fix text) RETURNS void SET search_path=pg_catalog, pg_temp BODY bcf95b216eeccdc3e559c6edd1206184
+FUNCTION runs_met(runs uuid[]) RETURNS uuid[] SET search_path=pg_catalog, pg_temp, jit=off, enable_seqscan=off, enable_bitmapscan=off, enable_mergejoin=off, enable_hashjoin=off, plan_cache_mode=force_generic_plan BODY fe96c5222117896c5c7c6b10ac73c9cb
 FUNCTION state_of(wanted uuid) RETURNS smallint SET search_path=pg_catalog, pg_temp BODY 70480790f32425da557c2f9fc1ec575a
+FUNCTION sweep_waits(behind uuid, amount integer, OUT woken integer, OUT last uuid) RETURNS record SET search_path=pg_catalog, pg_temp, jit=off, enable_seqscan=off, enable_bitmapscan=off, enable_mergejoin=off, enable_hashjoin=off, plan_cache_mode=force_generic_plan BODY 8f13551cdc7ecd9831ca731cc0680853
 FUNCTION take_keys(keys bytea[], jobs uuid[], holds smallint[], periods double precision[], rejects boolean[]) RETURNS TABLE(ordinal bigint, job uuid, holder uuid, state smallint, rejected boolean) SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, enable_hashjoin=off, enable_mergejoin=off BODY 0489b852054fab3e5a2018857cc3cd8e
+FUNCTION wake_parents(children uuid[]) RETURNS integer SET search_path=pg_catalog, pg_temp, jit=off, enable_seqscan=off, enable_bitmapscan=off, enable_mergejoin=off, enable_hashjoin=off, plan_cache_mode=force_generic_plan BODY 9931265317813eefc4c070358d500341
+FUNCTION wake_runs(runs uuid[]) RETURNS integer SET search_path=pg_catalog, pg_temp, jit=off, enable_seqscan=off, enable_bitmapscan=off, enable_mergejoin=off, enable_nestloop=off, plan_cache_mode=force_generic_plan BODY 4c511e98e0f4c3468a724846218cfbd0

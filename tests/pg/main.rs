@@ -5,6 +5,7 @@ mod support;
 
 mod dump;
 mod enqueue;
+mod events;
 mod migrations;
 mod plans;
 mod retention;

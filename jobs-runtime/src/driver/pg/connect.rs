@@ -1,7 +1,7 @@
 //! Says how connections are opened and set: the driver's own few with pinned plans, and single ones for leases and hints.
 //! Upstream: the caller's pool. Downstream: `own`, `session`.
 
-use super::{Pg, Schema, Statements, Tokens, fault, own::Own, session::Sessions};
+use super::{Pg, Schema, Statements, Tokens, fault, own::Own, session::Sessions, wake};
 use crate::error::{Error, code};
 use sqlx::{
     Connection, PgConnection, PgPool,
@@ -143,6 +143,7 @@ impl PgOptions {
             own: OnceLock::new(),
             tokens: Tokens::default(),
             probes: Arc::default(),
+            swept: wake::Swept::default(),
             is_direct: AtomicBool::new(false),
             has_looked_at_guards: AtomicBool::new(false),
             options: self,

@@ -20,8 +20,8 @@ pub(super) async fn look(pg: &Pg, queues: &[String]) -> Result<Outlook, Error> {
         ready: columns.next()?,
         next_due: columns.next::<Option<f64>>()?.map(wait),
         lapsed: columns.next()?,
-        unwoken: false,
-        expired_events: false,
+        unwoken: columns.next()?,
+        expired_events: columns.next()?,
     })
 }
 

@@ -11,6 +11,7 @@ use sqlx::{PgConnection, Postgres, SqlStr, Transaction, raw_sql};
 const MIGRATIONS: &[(&str, &str)] = &[
     ("core", include_str!("../../../migrations/0001_core.sql")),
     ("steps", include_str!("../../../migrations/0002_steps.sql")),
+    ("events", include_str!("../../../migrations/0003_events.sql")),
 ];
 
 const READ: &str = include_str!("sql/migrate_version.sql");

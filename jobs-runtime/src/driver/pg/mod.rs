@@ -9,6 +9,7 @@ mod claim;
 mod commit;
 mod connect;
 mod enqueue;
+mod events;
 mod fault;
 mod hints;
 mod inspect;
@@ -28,6 +29,7 @@ mod session;
 mod times;
 mod tokens;
 mod tx;
+mod wake;
 mod worker;
 
 pub use connect::PgOptions;
@@ -74,6 +76,7 @@ pub struct Pg {
     own: OnceLock<Arc<Own>>,
     tokens: Tokens,
     probes: Arc<hints::Probes>,
+    swept: wake::Swept,
     /// Whether it was found that no pooler in transaction mode stands in between.
     is_direct: AtomicBool,
     /// Whether a tenant's transaction has looked whether row-level security holds.
@@ -211,26 +214,26 @@ impl Driver for Pg {
 
     fn publish<'a>(
         &'a self,
-        _events: &'a [NewEvent],
-        _tx: Option<Tx<'a>>,
+        events: &'a [NewEvent],
+        tx: Option<Tx<'a>>,
     ) -> BoxFuture<'a, Result<Vec<Published>, Error>> {
-        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+        Box::pin(events::publish(self, events, tx))
     }
 
-    fn find_event(&self, _find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
-        Box::pin(async { Ok(None) })
+    fn find_event(&self, find: FindEvent) -> BoxFuture<'_, Result<Option<EventRecord>, Error>> {
+        Box::pin(events::find(self, find))
     }
 
-    fn events<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
-        Box::pin(async { Ok(Vec::new()) })
+    fn events<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<EventRecord>, Error>> {
+        Box::pin(events::list(self, name))
     }
 
-    fn purge_events(&self, _limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
-        Box::pin(async { Ok(0) })
+    fn purge_events(&self, limit: u32) -> BoxFuture<'_, Result<u64, Error>> {
+        Box::pin(events::purge(self, limit))
     }
 
-    fn wake(&self, _limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
-        Box::pin(async { Ok(0) })
+    fn wake(&self, limit: u32) -> BoxFuture<'_, Result<u32, Error>> {
+        Box::pin(wake::wake(self, limit))
     }
 
     fn operate(&self, _job: JobId, _operation: Operation) -> BoxFuture<'_, Result<(), Error>> {

@@ -56,8 +56,8 @@ macro_rules! statements {
 }
 
 statements! {
-    cancel_ready cancel_running cancel_waiting claim complete counts enqueue enqueue_unique find finish held kinds_register
-    lapsed list look notify now progress promote purge_due_slots purge_is_today purge_keys purge_lock_slot purge_mark_slot
-    purge_rows release renew requeue requeue_key requeue_lock reschedule reserve_keys state token_block worker_lock worker_start
-    workers
+    cancel_ready cancel_running cancel_waiting claim complete counts enqueue enqueue_unique events find find_event
+    finish held kinds_register lapsed list look notify now park progress promote publish purge_due_slots purge_events
+    purge_is_today purge_keys purge_lock_slot purge_mark_slot purge_rows release renew requeue requeue_key requeue_lock
+    reschedule reserve_keys state token_block wake worker_lock worker_start workers
 }

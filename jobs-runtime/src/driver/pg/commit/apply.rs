@@ -2,6 +2,7 @@
 
 use super::{
     Answers,
+    park::park,
     rounds::{Items, Round},
 };
 use crate::{
@@ -20,7 +21,8 @@ use uuid::Uuid;
 /// Applies a round as a whole: in one statement where one suffices, else in one transaction.
 pub(super) async fn apply(pg: &Pg, worker: WorkerId, round: &Round<'_>) -> Result<Answers, sqlx::Error> {
     let mut session = pg.own().acquire().await?;
-    let kinds = [round.progress.is_empty(), round.finish.is_empty(), round.reschedule.is_empty()];
+    let kinds =
+        [round.progress.is_empty(), round.finish.is_empty(), round.reschedule.is_empty(), round.park.is_empty()];
     let alone = kinds.iter().filter(|empty| !**empty).count() == 1;
     if alone && !pg.is_pooled() && round.finish.iter().all(|(_, _, finish)| finish.follow_up.is_none()) {
         let answers = statements(pg, worker, round, &mut session).await;
@@ -51,6 +53,10 @@ async fn statements(
     }
     if !round.reschedule.is_empty() {
         reschedule(pg, worker, &round.reschedule, connection, &mut answers).await?;
+    }
+    // Last: nothing is waited for while it holds the locks that publishers wait for.
+    if !round.park.is_empty() {
+        park(pg, worker, &round.park, connection, &mut answers).await?;
     }
     Ok(answers)
 }
@@ -215,7 +221,7 @@ async fn reschedule(
     Ok(())
 }
 
-fn answer(landed: bool) -> Written {
+pub(super) fn answer(landed: bool) -> Written {
     if landed { Written::Landed } else { Written::Stale }
 }
 
@@ -231,14 +237,14 @@ fn saturate(attempt: u32) -> i32 {
 }
 
 /// The fences, one array each.
-struct Fences {
-    jobs: Vec<Uuid>,
-    attempts: Vec<i32>,
-    tokens: Vec<i64>,
+pub(super) struct Fences {
+    pub(super) jobs: Vec<Uuid>,
+    pub(super) attempts: Vec<i32>,
+    pub(super) tokens: Vec<i64>,
 }
 
 impl Fences {
-    fn of<C>(items: &Items<'_, C>) -> Self {
+    pub(super) fn of<C>(items: &Items<'_, C>) -> Self {
         Self {
             jobs: items.iter().map(|(_, fence, _)| fence.job.0).collect(),
             attempts: items.iter().map(|(_, fence, _)| saturate(fence.attempt)).collect(),
@@ -249,15 +255,15 @@ impl Fences {
 
 /// The failures, one array per column.
 #[derive(Default)]
-struct Failures<'w> {
-    codes: Vec<Option<&'w str>>,
-    texts: Vec<Option<&'w str>>,
-    fixes: Vec<Option<&'w str>>,
-    stops: Vec<Option<&'static str>>,
+pub(super) struct Failures<'w> {
+    pub(super) codes: Vec<Option<&'w str>>,
+    pub(super) texts: Vec<Option<&'w str>>,
+    pub(super) fixes: Vec<Option<&'w str>>,
+    pub(super) stops: Vec<Option<&'static str>>,
 }
 
 impl<'w> Failures<'w> {
-    fn of(failures: impl Iterator<Item = Option<&'w RecordedFailure>>) -> Self {
+    pub(super) fn of(failures: impl Iterator<Item = Option<&'w RecordedFailure>>) -> Self {
         let mut columns = Self::default();
         for failure in failures {
             columns.codes.push(failure.map(|failure| failure.code.as_str()));

@@ -2,6 +2,7 @@
 //! Upstream: `commit`. Downstream: `rounds`, `apply`.
 
 mod apply;
+mod park;
 mod rounds;
 
 use super::{Pg, fault, session::ANSWER};
@@ -20,6 +21,12 @@ pub(super) async fn commit(pg: &Pg, worker: WorkerId, writes: &[Write]) -> Resul
     let mut answers = Answers::with_capacity(writes.len());
     for round in rounds::split(writes) {
         land(pg, worker, round, &mut answers).await?;
+    }
+    let stopped: Vec<_> = (0..writes.len()).filter(|place| !answers.contains_key(place)).collect();
+    let changes: Vec<_> = stopped.iter().filter_map(|place| park::let_go(&writes[*place])).collect();
+    if !changes.is_empty() {
+        let written = Box::pin(commit(pg, worker, &changes)).await?;
+        answers.extend(stopped.into_iter().zip(written));
     }
     Ok((0..writes.len()).map(|place| answers.remove(&place).unwrap_or(Written::Stale)).collect())
 }

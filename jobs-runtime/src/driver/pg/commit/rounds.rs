@@ -1,7 +1,7 @@
 //! Splits a batch into rounds in which no job ends twice. Upstream: the batch. Downstream: `apply`.
 
 use crate::{
-    driver::{Change, Fence, Finish, Progress, Reschedule, Write},
+    driver::{Change, Fence, Finish, Park, Progress, Reschedule, Write},
     failure::RecordedFailure,
     id::JobId,
 };
@@ -14,12 +14,13 @@ const MAX_BYTES: usize = 8 << 20;
 /// One kind of change with the place of each item in the batch.
 pub(super) type Items<'w, C> = Vec<(usize, Fence, &'w C)>;
 
-/// Writes that may land together: progress first, then the ends, each job at most once in each kind.
+/// Writes that may land together: progress first, then the ends, then the parks, each job at most once in each kind.
 #[derive(Debug, Default)]
 pub(super) struct Round<'w> {
     pub(super) progress: Items<'w, Progress>,
     pub(super) finish: Items<'w, Finish>,
     pub(super) reschedule: Items<'w, Reschedule>,
+    pub(super) park: Items<'w, Park>,
 }
 
 /// Splits a batch. What follows a job's end, or its earlier progress, comes in a later round, so that each item sees
@@ -45,7 +46,10 @@ pub(super) fn split(writes: &[Write]) -> Vec<Round<'_>> {
 fn size(write: &Write) -> usize {
     let text = |failure: &Option<RecordedFailure>| failure.as_ref().map_or(0, |failure| failure.operator.len());
     match &write.change {
-        Change::Step(_) | Change::Park(_) | Change::Unwind(_) => 0,
+        Change::Step(_) | Change::Unwind(_) => 0,
+        Change::Park(park) => {
+            park.records.iter().map(|record| record.output.as_ref().map_or(0, |json| json.as_str().len())).sum()
+        }
         Change::Progress(progress) => progress.message.len(),
         Change::Reschedule(reschedule) => text(&reschedule.failure),
         Change::Finish(finish) => {
@@ -67,7 +71,13 @@ impl<'w> Round<'w> {
         let fence = write.fence;
         let job = fence.job;
         match &write.change {
-            Change::Step(_) | Change::Park(_) | Change::Unwind(_) => {}
+            Change::Step(_) | Change::Unwind(_) => {}
+            Change::Park(park) => {
+                if !ended.insert(job) {
+                    return false;
+                }
+                self.park.push((place, fence, &**park));
+            }
             Change::Progress(progress) => {
                 if ended.contains(&job) || !reported.insert(job) {
                     ended.insert(job);
@@ -92,7 +102,7 @@ impl<'w> Round<'w> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.progress.len() + self.finish.len() + self.reschedule.len()
+        self.progress.len() + self.finish.len() + self.reschedule.len() + self.park.len()
     }
 
     /// Halves the round: first by kind of change, then within the kind.
@@ -102,6 +112,7 @@ impl<'w> Round<'w> {
     pub(super) fn halve(mut self) -> Result<(Self, Self), usize> {
         let place = self.progress.first().map(|item| item.0);
         let place = place.or(self.finish.first().map(|item| item.0)).or(self.reschedule.first().map(|item| item.0));
+        let place = place.or(self.park.first().map(|item| item.0));
         if self.len() <= 1 {
             return Err(place.unwrap_or_default());
         }
@@ -109,12 +120,17 @@ impl<'w> Round<'w> {
         if !self.progress.is_empty() && self.progress.len() < self.len() {
             second.finish = std::mem::take(&mut self.finish);
             second.reschedule = std::mem::take(&mut self.reschedule);
-        } else if !self.finish.is_empty() && !self.reschedule.is_empty() {
+            second.park = std::mem::take(&mut self.park);
+        } else if !self.finish.is_empty() && self.finish.len() < self.len() {
             second.reschedule = std::mem::take(&mut self.reschedule);
+            second.park = std::mem::take(&mut self.park);
+        } else if !self.reschedule.is_empty() && !self.park.is_empty() {
+            second.park = std::mem::take(&mut self.park);
         } else {
             second.progress = self.progress.split_off(self.progress.len() / 2);
             second.finish = self.finish.split_off(self.finish.len() / 2);
             second.reschedule = self.reschedule.split_off(self.reschedule.len() / 2);
+            second.park = self.park.split_off(self.park.len() / 2);
         }
         Ok((self, second))
     }

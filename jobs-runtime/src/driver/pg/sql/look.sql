@@ -15,4 +15,9 @@ SELECT
         LIMIT 1
     ) AS next_due,
     (SELECT true FROM {schema}.workers WHERE lease_until <= clock_timestamp() LIMIT 1) IS NOT NULL AS lapsed,
+    coalesce(
+        (SELECT true FROM {schema}.waits WHERE recheck LIMIT 1),
+        (SELECT true FROM {schema}.events WHERE unseen LIMIT 1)
+    ) IS NOT NULL AS unwoken,
+    (SELECT true FROM {schema}.events WHERE expires_at <= statement_timestamp() LIMIT 1) IS NOT NULL AS expired_events,
     (SELECT count(pg_notify($2, probe)) FROM unnest($3::text[]) AS waiting_probes (probe)) AS probed

@@ -13,6 +13,10 @@ moved AS (
     WHERE id = ANY (ARRAY(SELECT id FROM due))
     RETURNING *
 ),
+over AS (
+    DELETE FROM {schema}.waits
+    WHERE job = ANY (ARRAY(SELECT id FROM moved WHERE suspended))
+),
 again AS (
     INSERT INTO {schema}.ready (
         id,
