@@ -1,4 +1,4 @@
-//! The attribute macros of the `jobs` crate. Depend on `jobs`, which re-exports them.
+//! The macros of the `jobs` crate. Depend on `jobs`, which re-exports them.
 //!
 //! The passes of `#[job]`: `args` → `item` → `signature` → `outline` → `validate` → `expand`, or `fallback`.
 
@@ -13,6 +13,7 @@ mod job;
 mod job_error;
 mod outline;
 mod signature;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod validate;
@@ -111,4 +112,30 @@ pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(JobError, attributes(job_error))]
 pub fn job_error(input: TokenStream) -> TokenStream {
     job_error::job_error(input.into()).into()
+}
+
+macro_rules! of_a_body {
+    ($($name:ident)*) => {
+        $(
+            #[doc = concat!("What `jobs::", stringify!($name), "!` passes its crate and its tokens to.")]
+            #[doc(hidden)]
+            #[proc_macro]
+            pub fn $name(tokens: TokenStream) -> TokenStream {
+                steps::$name(tokens.into()).into()
+            }
+        )*
+    };
+}
+
+of_a_body! {
+    step
+    step_tx
+    compensate
+    sleep
+    sleep_until
+    wait_for
+    race
+    spawn
+    patch
+    pivot
 }

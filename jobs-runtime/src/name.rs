@@ -6,6 +6,8 @@ use std::fmt;
 pub const MAX_NAME: usize = 100;
 /// The longest unique key, in bytes of the caller's own text.
 pub const MAX_KEY: usize = 200;
+/// The longest name of a step, in bytes.
+pub const MAX_STEP: usize = 200;
 /// The longest tenant, in bytes.
 pub const MAX_TENANT: usize = 128;
 
@@ -80,4 +82,23 @@ pub const fn must(text: &'static str) -> &'static str {
         Ok(()) => text,
         Err(error) => panic!("{}", error.message()),
     }
+}
+
+/// Passes the declared name of a step, a wait or another durable construct through, where a bad one stops the build: 1
+/// to 200 bytes of text that is not blank and holds no NUL.
+///
+/// # Panics
+/// In a `const` context, at compile time, where the text is none.
+#[must_use]
+#[track_caller]
+pub const fn step(text: &'static str) -> &'static str {
+    assert!(!text.as_bytes().trim_ascii().is_empty(), "the name of a step is blank: use 1 to 200 bytes of text");
+    assert!(text.len() <= MAX_STEP, "the name of a step is longer than 200 bytes, the limit");
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        assert!(bytes[at] != 0, "the name of a step holds a NUL: leave it out");
+        at += 1;
+    }
+    text
 }

@@ -4,8 +4,12 @@
 
 #[path = "private/failing.rs"]
 pub mod failing;
+#[path = "private/returns.rs"]
+mod returns;
 #[path = "private/saga.rs"]
 pub mod saga;
+
+pub use returns::{StepReturn, UndoReturn, boxed, step_result, undo_result};
 
 pub use crate::{
     __failure as failure, __register as register, __register_error as register_error, __schema as schema, Ctx, Error,
@@ -22,6 +26,7 @@ pub use crate::{
     registry::Registration,
     settled::{FollowUp, Settled},
     spec::{Hold, JobSpec, Keep, Need, OnConflict, Retry, Unique},
+    steps::{StepError, StepSpec, UndoSpec},
 };
 use crate::{
     data::{Output, Payload},
@@ -35,6 +40,7 @@ pub use serde;
 pub use serde_json;
 pub use std::{
     boxed::Box,
+    clone::Clone,
     iter::IntoIterator,
     option::Option::{self, None, Some},
     primitive::{bool, i16, str, u16, u32},

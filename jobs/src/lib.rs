@@ -100,9 +100,9 @@ pub use jobs_macros::JobError;
 pub use jobs_macros::job;
 pub use jobs_runtime::{
     CancelReason, Class, CrossTenant, Ctx, Enqueued, Error, Event, Execution, Failure, FollowUp, Job, JobDef, JobError,
-    JobId, Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Resolution, Settled, State, TenantId,
-    UniqueKey, Worker, WorkerBuilder, backoff, client, clock, driver, duration, enqueue, error, events, failure,
-    logged, name, outline, registry, report, spec, state,
+    JobId, Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Resolution, Settled, State, StepError,
+    TenantId, UniqueKey, Worker, WorkerBuilder, backoff, client, clock, driver, duration, enqueue, error, events,
+    failure, logged, name, outline, registry, report, spec, state,
 };
 #[doc(no_inline)]
 pub use jobs_runtime::{chrono, schemars, serde, serde_json, uuid};
@@ -112,6 +112,7 @@ pub use jobs_runtime::{TestCtx, conformance_suite, testing};
 
 pub mod docs;
 pub mod prelude;
+mod steps;
 
 /// Names crates whose jobs the program shall know. The linker drops a crate that nothing names in source, and its jobs
 /// with it.
@@ -133,6 +134,12 @@ macro_rules! link {
 /// What generated code names. No part of the public interface.
 #[doc(hidden)]
 pub use jobs_runtime::__private;
+
+/// What the macros of a body pass their tokens to. No part of the public interface.
+#[doc(hidden)]
+pub mod __macros {
+    pub use jobs_macros::{compensate, patch, pivot, race, sleep, sleep_until, spawn, step, step_tx, wait_for};
+}
 
 /// The README's example compiles.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! Understands the options of `#[job(..)]`. Upstream: the attribute's tokens. Downstream: `validate`.
 
 mod nearest;
-mod retry;
+pub(crate) mod retry;
 mod unique;
 pub(crate) mod value;
 mod written;
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use syn::{Expr, Ident, LitStr, Path, Token, Type, parse::Parser, punctuated::Punctuated};
 pub(crate) use unique::{Hold, Key, Unique};
 use value::wrong;
-pub(crate) use written::{Form, Written, read};
+pub(crate) use written::{Form, Written, read, try_one};
 
 /// The options of a job, each `None` or empty where it is not given.
 #[derive(Default)]
@@ -184,7 +184,7 @@ fn keep(value: Expr) -> Keep {
 }
 
 /// `name = [a, b]`
-fn list(option: Written, takes: &str) -> syn::Result<Vec<Expr>> {
+pub(crate) fn list(option: Written, takes: &str) -> syn::Result<Vec<Expr>> {
     match &option.form {
         Form::Value(value) => match &**value {
             Expr::Array(array) => Ok(array.elems.iter().cloned().collect()),

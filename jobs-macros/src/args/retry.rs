@@ -37,7 +37,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("jitter", "`jitter = none`"),
 ];
 
-pub(super) fn parse(option: Written, takes: &str, errors: &mut Errors) -> syn::Result<Retry> {
+pub(crate) fn parse(option: Written, takes: &str, errors: &mut Errors) -> syn::Result<Retry> {
     let Form::List(list) = &option.form else { return Err(wrong(&option, takes)) };
     let mut retry = Retry::default();
     for option in distinct(read(list.stream(), errors), OPTIONS, errors) {

@@ -77,7 +77,8 @@ fn one(input: ParseStream<'_>) -> syn::Result<Written> {
     option
 }
 
-fn try_one(input: ParseStream<'_>) -> syn::Result<Written> {
+/// Reads one option.
+pub(crate) fn try_one(input: ParseStream<'_>) -> syn::Result<Written> {
     if !input.peek(Ident::peek_any) {
         return Err(input.error("expected the name of an option"));
     }

@@ -2,7 +2,7 @@
 //!
 //! Everything is named by absolute path, since the user may shadow anything; the work is done by `__private`.
 
-mod spec;
+pub(crate) mod spec;
 mod warnings;
 
 use crate::{

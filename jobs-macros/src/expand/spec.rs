@@ -76,7 +76,7 @@ pub(super) fn spec(model: &Model) -> TokenStream {
         let follow_up = follow_up(job);
         fields.push(quote!(on_dead: __job::Some(#follow_up)));
     }
-    let checks = checks.0;
+    let checks = checks.tokens();
     let doc = model.item.doc();
     let outline = model.outline.iter().map(outline_item);
     let written = quote! {
@@ -88,7 +88,7 @@ pub(super) fn spec(model: &Model) -> TokenStream {
     };
     quote! {
         const SPEC: __job::JobSpec = {
-            #(#checks)*
+            #checks
             #declared
         };
     }
@@ -96,12 +96,13 @@ pub(super) fn spec(model: &Model) -> TokenStream {
 
 /// Constants that check one value each.
 #[derive(Default)]
-struct Checks(Vec<TokenStream>);
+pub(crate) struct Checks(Vec<TokenStream>);
 
 /// A rule of the runtime for one value.
 #[derive(Clone, Copy)]
-enum Rule {
+pub(crate) enum Rule {
     Name,
+    StepName,
     Version,
     Attempts,
     CrashBudget,
@@ -109,12 +110,18 @@ enum Rule {
 }
 
 impl Checks {
+    /// The constants.
+    pub(crate) fn tokens(&self) -> TokenStream {
+        self.0.iter().cloned().collect()
+    }
+
     /// Adds the check of a value, and answers the name of the constant that passed it.
-    fn add(&mut self, rule: Rule, value: &impl ToTokens) -> Ident {
+    pub(crate) fn add(&mut self, rule: Rule, value: &impl ToTokens) -> Ident {
         let name = format_ident!("__{}", self.0.len(), span = Span::mixed_site());
         let value = value.to_token_stream();
         let check = match rule {
             Rule::Name => quote_spanned!(located(value.span())=> &__job::str = __job::name::must(#value)),
+            Rule::StepName => quote_spanned!(located(value.span())=> &__job::str = __job::name::step(#value)),
             Rule::Version => quote_spanned!(located(value.span())=> __job::u16 = __job::version(#value)),
             Rule::Attempts => quote_spanned!(located(value.span())=> __job::u32 = __job::max_attempts(#value)),
             Rule::CrashBudget => quote_spanned!(located(value.span())=> __job::u16 = __job::crash_budget(#value)),
@@ -142,7 +149,7 @@ fn unique(unique: &Unique, checks: &mut Checks) -> TokenStream {
 }
 
 /// Attempts and waits, where any of them is given.
-fn retry(retry: &Retry, checks: &mut Checks) -> Option<TokenStream> {
+pub(crate) fn retry(retry: &Retry, checks: &mut Checks) -> Option<TokenStream> {
     let attempts = retry.max_attempts.as_ref().map(|attempts| checks.add(Rule::Attempts, attempts));
     let backoff = retry.backoff.as_ref().map(|waits| backoff(waits, checks));
     let backoff = match (backoff, retry.without_jitter) {

@@ -9,7 +9,7 @@ fn formatted(tokens: TokenStream) -> String {
     prettyplease::unparse(&syn::parse2(tokens).expect("the expansion parses"))
 }
 
-fn check(tokens: TokenStream, expected: ExpectFile) {
+pub(super) fn check(tokens: TokenStream, expected: ExpectFile) {
     expected.assert_eq(&formatted(tokens));
 }
 

@@ -2,4 +2,5 @@
 
 mod expansion;
 mod outline;
+mod steps;
 mod typing;

@@ -1,6 +1,6 @@
 //! What is declared at a step and at a compensation. Upstream: the macros.
 
-use crate::{duration, spec::Retry};
+use crate::{duration, name, spec::Retry};
 use std::time::Duration;
 
 /// The declaration of one durable construct of a body: a step, a wait, a sleep. Built in a `const` by the macros.
@@ -20,9 +20,13 @@ pub struct StepSpec {
 
 impl StepSpec {
     /// A declaration with every default.
+    ///
+    /// # Panics
+    /// In a `const` context, at compile time, if the name is not 1 to 200 bytes of text.
     #[must_use]
+    #[track_caller]
     pub const fn new(name: &'static str) -> Self {
-        Self { name, aliases: &[], once: false, timeout: None, retry: None }
+        Self { name: name::step(name), aliases: &[], once: false, timeout: None, retry: None }
     }
 
     /// Adds older names whose records this step still takes.
@@ -69,9 +73,13 @@ pub struct UndoSpec {
 
 impl UndoSpec {
     /// A declaration with every default.
+    ///
+    /// # Panics
+    /// In a `const` context, at compile time, if the name is not 1 to 200 bytes of text.
     #[must_use]
+    #[track_caller]
     pub const fn new(step: &'static str) -> Self {
-        Self { step, always: false, timeout: None, retry: None }
+        Self { step: name::step(step), always: false, timeout: None, retry: None }
     }
 
     /// Says that it also runs for a step that began and left no result.
