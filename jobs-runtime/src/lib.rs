@@ -37,6 +37,7 @@ mod task;
 mod tenant;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod timeline;
 mod upkeep;
 pub mod worker;
 

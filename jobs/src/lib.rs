@@ -102,7 +102,7 @@ pub use jobs_runtime::{
     CancelReason, Class, CrossTenant, Ctx, Enqueued, Error, Event, Execution, Failure, FollowUp, Job, JobDef, JobError,
     JobId, Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Resolution, Settled, State, StepError,
     TenantId, UniqueKey, Worker, WorkerBuilder, backoff, client, clock, driver, duration, enqueue, error, events,
-    failure, logged, name, outline, registry, report, spec, state,
+    failure, logged, name, outline, registry, report, spec, state, timeline,
 };
 #[doc(no_inline)]
 pub use jobs_runtime::{chrono, schemars, serde, serde_json, uuid};
