@@ -20,6 +20,7 @@ use crate::{
     json::JsonText,
     logged,
     saga::Compensations,
+    steps,
 };
 use chrono::{DateTime, Utc};
 use std::{
@@ -46,6 +47,7 @@ struct Inner {
     cancel: Cancel,
     progress: Progresses,
     compensations: Compensations,
+    steps: steps::Run,
 }
 
 tokio::task_local! {
@@ -66,13 +68,14 @@ pub(crate) struct NewCtx {
     pub(crate) states: Arc<States>,
     pub(crate) cancel: Cancel,
     pub(crate) progress: Progresses,
+    pub(crate) steps: steps::Run,
 }
 
 impl Ctx {
     pub(crate) fn new(new: NewCtx) -> Self {
-        let NewCtx { jobs, job, max_attempts, claimed, states, cancel, progress } = new;
+        let NewCtx { jobs, job, max_attempts, claimed, states, cancel, progress, steps } = new;
         let compensations = Compensations::default();
-        Self(Arc::new(Inner { jobs, job, max_attempts, claimed, states, cancel, progress, compensations }))
+        Self(Arc::new(Inner { jobs, job, max_attempts, claimed, states, cancel, progress, compensations, steps }))
     }
 
     /// The context of the run that this code belongs to; `None` outside of one.
@@ -220,6 +223,11 @@ impl Ctx {
 
     pub(crate) fn compensations(&self) -> &Compensations {
         &self.0.compensations
+    }
+
+    /// The steps of this run.
+    pub(crate) fn steps(&self) -> &steps::Run {
+        &self.0.steps
     }
 
     pub(crate) fn progresses(&self) -> &Progresses {

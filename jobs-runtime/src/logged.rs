@@ -31,6 +31,10 @@ events! {
     ATTEMPT_FAILED = "jobs.attempt.failed", "An attempt failed and another follows.";
     ATTEMPT_SNOOZED = "jobs.attempt.snoozed", "A body asked to run again later.";
     ATTEMPT_INTERRUPTED = "jobs.attempt.interrupted", "A drain handed a run back uncounted.";
+    RUN_PARKED = "jobs.run.parked", "A body was let go of until something happens.";
+    RUN_STUCK = "jobs.run.stuck", "A run is parked that cannot go on by itself.";
+    RUN_UNREADABLE = "jobs.run.unreadable", "A run went back because the store did not tell what is recorded of it.";
+    RUN_DROP_PANICKED = "jobs.run.drop-panicked", "A body panicked while it was let go of.";
     ATTEMPT_ABANDONED = "jobs.attempt.abandoned", "A body ignored its cancellation past the grace.";
     ATTEMPT_STALE = "jobs.attempt.stale", "The job belonged to another claim by then: nothing was written.";
     UNWIND_STARTED = "jobs.unwind.started", "A job that failed for good, or is rolled back, begins to undo its steps.";

@@ -8,6 +8,8 @@ pub mod failing;
 mod returns;
 #[path = "private/saga.rs"]
 pub mod saga;
+#[path = "private/steps.rs"]
+pub mod steps;
 
 pub use returns::{StepReturn, UndoReturn, boxed, step_result, undo_result};
 

@@ -18,7 +18,10 @@ const QUEUE: usize = 4_096;
 
 /// The sending end of a worker's commit pipeline. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Committer(mpsc::Sender<Item>);
+pub(crate) struct Committer {
+    items: mpsc::Sender<Item>,
+    worker: WorkerId,
+}
 
 /// The flushing end, to be run in a task of its own.
 pub(crate) struct Pipeline {
@@ -44,14 +47,19 @@ impl Committer {
         closed: CancellationToken,
     ) -> (Self, Pipeline) {
         let (sender, items) = mpsc::channel(QUEUE);
-        (Self(sender), Pipeline { items, writer: Writer { driver, worker, lost }, closed })
+        (Self { items: sender, worker }, Pipeline { items, writer: Writer { driver, worker, lost }, closed })
+    }
+
+    /// The worker that writes.
+    pub(crate) fn worker(&self) -> WorkerId {
+        self.worker
     }
 
     /// Writes a change and waits until the store has answered. Waits first while the queue is full.
     pub(crate) async fn write(&self, fence: Fence, change: Change) -> Written {
         let (answer, answered) = oneshot::channel();
         let item = Item { write: Write { fence, change }, answer };
-        if self.0.send(item).await.is_err() {
+        if self.items.send(item).await.is_err() {
             return Written::Stale;
         }
         answered.await.unwrap_or(Written::Stale)

@@ -7,8 +7,10 @@ use crate::{
     driver::{Claimed, Fence, Overrides, Progress, Token},
     id::JobId,
     json::JsonText,
+    steps::{self, Journal, Mode, NewRun},
 };
 use chrono::Utc;
+use serde::Serialize;
 use std::{any::TypeId, sync::Arc};
 
 /// What a test says of the run. Made by [`Ctx::for_test`].
@@ -23,6 +25,10 @@ pub struct TestCtx {
 
 impl Ctx {
     /// A context for a unit test that calls a body directly. Progress is kept, nothing is written.
+    ///
+    /// Steps run, and are recorded in the context alone. Sleeps are over at once. A wait takes an event that is
+    /// published, and times out at once without one; what else it shall take, what children give and what steps are not
+    /// to do says [`mock_step`](TestCtx::mock_step).
     ///
     /// # Examples
     /// ```
@@ -110,12 +116,30 @@ impl TestCtx {
         self
     }
 
+    /// Gives a step, a wait or a child its output, in place of its body, its event or its run.
+    ///
+    /// # Panics
+    /// If the value cannot be encoded.
+    #[must_use]
+    pub fn mock_step(mut self, name: impl Into<String>, output: impl Serialize) -> Self {
+        steps::mock(&mut self.states, name.into(), &output);
+        self
+    }
+
     /// The context.
     #[must_use]
     pub fn build(self) -> Ctx {
         let Self { jobs, job, max_attempts, claimed, states } = self;
         let cancel = Cancel::default();
         let progress = Progresses::new(None, claimed.fence, cancel.clone());
-        Ctx::new(NewCtx { jobs, job, max_attempts, claimed, states: Arc::new(states), cancel, progress })
+        let steps = steps::Run::new(NewRun {
+            jobs: jobs.clone(),
+            claimed: &claimed,
+            journal: Journal::Memory,
+            cancel: cancel.clone(),
+            mode: Mode::Forward,
+            mocks: steps::mocks(&states),
+        });
+        Ctx::new(NewCtx { jobs, job, max_attempts, claimed, states: Arc::new(states), cancel, progress, steps })
     }
 }

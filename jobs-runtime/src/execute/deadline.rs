@@ -1,11 +1,7 @@
 //! Bounds a body in time: cancels it by its token, then drops it, then leaves it behind.
 
 use super::panic;
-use crate::{
-    cancel::{Cancel, CancelReason},
-    failure::Failure,
-    json::JsonText,
-};
+use crate::cancel::{Cancel, CancelReason};
 use std::{future::Future, time::Duration};
 use tokio::time::{sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -24,9 +20,9 @@ pub(crate) struct Bounds {
 }
 
 /// How a body came to its end.
-pub(super) enum Body {
-    /// It returned.
-    Returned(Result<Option<JsonText>, Failure>),
+pub(super) enum Body<T> {
+    /// It returned, or was let go of.
+    Ended(T),
     /// It panicked with this text.
     Panicked(String),
     /// It was dropped.
@@ -36,12 +32,12 @@ pub(super) enum Body {
 }
 
 /// Runs the body in a task of its own until it ends or its cancellation does.
-pub(super) async fn run(
-    body: impl Future<Output = Result<Option<JsonText>, Failure>> + Send + 'static,
+pub(super) async fn run<T: Send + 'static>(
+    body: impl Future<Output = T> + Send + 'static,
     cancel: &Cancel,
     lost: &CancellationToken,
     bounds: &Bounds,
-) -> Body {
+) -> Body<T> {
     let mut task = AbortOnDropHandle::new(tokio::spawn(body));
     let deadline = async {
         match bounds.timeout {
@@ -72,9 +68,9 @@ pub(super) async fn run(
     }
 }
 
-fn ended(joined: Result<Result<Option<JsonText>, Failure>, tokio::task::JoinError>) -> Body {
+fn ended<T>(joined: Result<T, tokio::task::JoinError>) -> Body<T> {
     match joined {
-        Ok(returned) => Body::Returned(returned),
+        Ok(ended) => Body::Ended(ended),
         Err(error) => match error.try_into_panic() {
             Ok(payload) => Body::Panicked(panic::text(payload)),
             Err(_) => Body::Dropped,

@@ -20,7 +20,7 @@ pub struct Execution {
     pub duration: Duration,
     /// The failure, if it failed.
     pub error: Option<RecordedFailure>,
-    /// How long the job waits before it runs again, if it does.
+    /// How long the job waits before it runs again, if it does; of a parked run at the latest.
     pub resume_after: Option<Duration>,
     /// Why no further attempt follows, if none does.
     pub stop: Option<Stop>,
@@ -48,6 +48,8 @@ pub enum Outcome {
     Expired,
     /// The body asked to run again later; no attempt is counted.
     Snoozed,
+    /// The body waits: it was let go of until something happens, or until somebody answers.
+    Parked,
     /// The job was handed back by a drain, or because the store refused every form of its end; no attempt is counted.
     Interrupted,
     /// The job was refused before its body: its payload belongs to another tenant. It is dead.
@@ -68,6 +70,7 @@ impl Outcome {
             Self::Cancelled => "cancelled",
             Self::Expired => "expired",
             Self::Snoozed => "snoozed",
+            Self::Parked => "parked",
             Self::Interrupted => "interrupted",
             Self::Refused => "refused",
             Self::Stale => "stale",

@@ -2,6 +2,7 @@
 
 mod deadline;
 mod execution;
+mod load;
 pub(crate) mod panic;
 mod tenant;
 
@@ -13,16 +14,19 @@ use crate::{
     client::Jobs,
     commit::Committer,
     ctx::{Ctx, NewCtx, Progresses, States},
-    driver::Claimed,
+    driver::{Claimed, Park, Stage},
     error::code,
     failure::{Failure, Verdict},
     job::{JobDef, Prepared},
+    json::JsonText,
     logged,
     report::{Report, Reporter, Severity},
     settle::{self, Ended, Subject},
     settled,
+    steps::{self, Driven, Journal, Mode, NewRun, Quiesce, Stopped},
 };
 use deadline::Body;
+use futures_util::future::BoxFuture;
 use std::{
     sync::{
         Arc,
@@ -51,6 +55,9 @@ pub(crate) struct Host {
     /// How many bodies were left behind.
     pub(crate) abandoned: Arc<AtomicU64>,
 }
+
+/// What a body returns.
+type Returned = Result<Option<JsonText>, Failure>;
 
 /// One run, as its stages pass it on.
 struct Run {
@@ -84,6 +91,14 @@ pub(crate) async fn execute(
 impl Run {
     fn new(host: Arc<Host>, def: &'static JobDef, claimed: Claimed, cancel: Cancel) -> Self {
         let progress = Progresses::new(Some(host.committer.clone()), claimed.fence, cancel.clone());
+        let steps = steps::Run::new(NewRun {
+            jobs: host.jobs.clone(),
+            claimed: &claimed,
+            journal: Journal::Store(host.committer.clone(), claimed.fence),
+            cancel: cancel.clone(),
+            mode: Mode::Forward,
+            mocks: steps::mocks(&host.states),
+        });
         let ctx = Ctx::new(NewCtx {
             jobs: host.jobs.clone(),
             job: def.spec.name,
@@ -92,6 +107,7 @@ impl Run {
             states: host.states.clone(),
             cancel: cancel.clone(),
             progress,
+            steps,
         });
         Self { host, def, claimed, cancel, ctx, duration: Duration::ZERO }
     }
@@ -120,6 +136,7 @@ impl Run {
         self.check_expiry()?;
         let prepared = self.prepare()?;
         self.check_tenant(&prepared)?;
+        self.load_steps().await?;
         Ok(self.run_body(prepared).await)
     }
 
@@ -147,6 +164,16 @@ impl Run {
             .map_err(Ended::Refused)
     }
 
+    /// Reads what is recorded of the run, if anything is.
+    async fn load_steps(&self) -> Result<(), Ended> {
+        if self.claimed.stage == Stage::Fresh {
+            return Ok(());
+        }
+        let records = load::steps(&self.host.jobs, self.claimed.fence.job).await.map_err(Ended::Unread)?;
+        self.ctx.steps().load(records);
+        Ok(())
+    }
+
     async fn run_body(&mut self, prepared: Prepared) -> Ended {
         let bounds = Bounds {
             timeout: self.claimed.overrides.timeout.or(self.def.spec.timeout),
@@ -156,26 +183,44 @@ impl Run {
         let started = Instant::now();
         tracing::debug!(event = logged::ATTEMPT_STARTED, crashes = self.claimed.crashes, "the body begins");
         let ctx = self.ctx.clone();
-        let body = async move { ctx.clone().scope((prepared.body)(ctx)).await }.in_current_span();
-        let body = deadline::run(body, &self.cancel, &self.host.lost, &bounds).await;
+        let steps = ctx.steps().clone();
+        let body = ctx.clone().scope((prepared.body)(ctx));
+        let driven = drive(Box::pin(body), steps).in_current_span();
+        let body = deadline::run(driven, &self.cancel, &self.host.lost, &bounds).await;
+        self.ctx.steps().end();
         self.duration = started.elapsed();
         self.judge(body)
     }
 
     /// A cancelled body that returns `Ok` has done its work; one that does not ends by the reason that came first.
-    fn judge(&self, body: Body) -> Ended {
+    fn judge(&self, body: Body<Driven<Returned>>) -> Ended {
         if matches!(body, Body::Abandoned) {
             self.abandon();
         }
         match (body, self.cancel.reason()) {
             (_, Some(CancelReason::LeaseLost)) => Ended::Cancelled(CancelReason::LeaseLost),
-            (Body::Returned(Ok(output)), _) => Ended::Returned(output),
+            (Body::Ended(Driven::Returned(Ok(output))), _) => Ended::Returned(output),
+            (Body::Ended(Driven::Waits(park)), None | Some(CancelReason::Drain)) => self.park(park),
             (_, Some(reason)) => Ended::Cancelled(reason),
-            (Body::Returned(Err(failure)), None) => Ended::Failed(failure),
+            (Body::Ended(Driven::Returned(Err(failure)) | Driven::Stopped(Stopped::Fail(failure))), None) => {
+                Ended::Failed(failure)
+            }
+            (Body::Ended(Driven::Stopped(Stopped::Park(reason, again))), None) => {
+                self.park(self.ctx.steps().park_for(reason, again))
+            }
+            (Body::Ended(Driven::Stopped(Stopped::HandBack(wait))), None) => Ended::HandedBack(wait),
             (Body::Panicked(text), None) => Ended::Failed(panicked(&text)),
             // Without a reason, only the end of the whole runtime drops a body.
-            (Body::Dropped | Body::Abandoned, None) => Ended::Cancelled(CancelReason::Drain),
+            (Body::Ended(Driven::Halted) | Body::Dropped | Body::Abandoned, None) => {
+                Ended::Cancelled(CancelReason::Drain)
+            }
         }
+    }
+
+    fn park(&self, mut park: Park) -> Ended {
+        park.keep = self.def.spec.keep;
+        let wait = park.due_at.map(|due| (due - self.ctx.steps().now()).to_std().unwrap_or_default());
+        Ended::Parked(park, wait)
     }
 
     fn abandon(&self) {
@@ -203,6 +248,7 @@ impl Run {
         let subject = Subject { jobs: &self.host.jobs, spec: &self.def.spec, claimed: &self.claimed };
         let decision = settle::decide(subject, ended);
         let decision = settle::land(&self.host.committer, subject, decision).await;
+        let (steps_run, steps_replayed) = self.ctx.steps().counts();
         let execution = Execution {
             job: self.claimed.fence.job,
             outcome: decision.outcome,
@@ -211,12 +257,20 @@ impl Run {
             error: decision.failure.clone(),
             resume_after: decision.resume_after,
             stop: decision.stop,
-            steps_run: 0,
-            steps_replayed: 0,
+            steps_run,
+            steps_replayed,
         };
         settled::announce(&self.host, self.def, &self.ctx, subject, decision, &execution);
         execution
     }
+}
+
+/// Polls the body until it returns or is let go of.
+async fn drive(body: BoxFuture<'static, Returned>, steps: steps::Run) -> Driven<Returned> {
+    let mut body = Quiesce::new(body, steps);
+    let driven = body.settle().await;
+    body.let_go();
+    driven
 }
 
 fn panicked(text: &str) -> Failure {

@@ -43,6 +43,11 @@ impl Compensations {
         self.lock().iter().any(|compensation| compensation.step == *step)
     }
 
+    /// Whether a step has one that runs also if the step left no result.
+    pub(crate) fn has_always(&self, step: &StepRef) -> bool {
+        self.lock().iter().any(|compensation| compensation.spec.always && compensation.step == *step)
+    }
+
     /// Takes them all, in the order of their registration.
     pub(crate) fn take(&self) -> Vec<Compensation> {
         std::mem::take(&mut *self.lock())

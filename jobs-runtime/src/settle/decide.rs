@@ -4,16 +4,20 @@ use super::next::{Next, next, quarantined, record, timed_out};
 use crate::{
     cancel::CancelReason,
     client::Jobs,
-    driver::{Change, Claimed, Finish, Reschedule},
+    driver::{Change, Claimed, Finish, Park, Reschedule},
     error::{Error, code},
     execute::{Outcome, panic},
     failure::{Failure, RecordedFailure, Stop, Verdict},
     json::JsonText,
+    logged,
     settled::{Settled, follow_up},
     spec::JobSpec,
     state::State,
 };
 use std::time::Duration;
+
+/// How long a run waits whose records could not be read.
+const UNREAD: Duration = Duration::from_secs(5);
 
 /// How a run ended, before anything is decided.
 #[derive(Debug)]
@@ -36,6 +40,12 @@ pub(crate) enum Ended {
     NotUndone(RecordedFailure),
     /// Undoing a step failed so; it is tried again after the wait.
     UndoAgain(RecordedFailure, Duration),
+    /// The body waits.
+    Parked(Park, Option<Duration>),
+    /// The run is to begin again after so long, uncounted.
+    HandedBack(Duration),
+    /// What is recorded of the run could not be read.
+    Unread(Error),
 }
 
 /// What follows a run.
@@ -98,6 +108,12 @@ pub(crate) fn decide(subject: Subject<'_>, ended: Ended) -> Decision {
             let decision = again(subject, subject.claimed.fence.attempt, wait, Outcome::Retried, None);
             Decision { unwound: true, failure: Some(failure), ..decision }
         }
+        Ended::Parked(park, wait) => parked(park, wait),
+        Ended::HandedBack(wait) => again(subject, subject.claimed.fence.attempt, wait, Outcome::Interrupted, None),
+        Ended::Unread(error) => {
+            tracing::warn!(event = logged::RUN_UNREADABLE, %error, "the run goes back: its steps could not be read");
+            again(subject, subject.claimed.fence.attempt, UNREAD, Outcome::Interrupted, None)
+        }
         Ended::Expired => {
             let text = "it was not started by the time that `expires_after` allows";
             let failure = record(&Failure::of(code::JOB_EXPIRED, Verdict::Terminal, text), None);
@@ -144,6 +160,16 @@ pub(super) fn dead(subject: Subject<'_>, outcome: Outcome, failure: RecordedFail
     }
     let outcome = if outcome == Outcome::Dead { Outcome::Dropped } else { outcome };
     finish(subject, outcome, State::Dropped, None, Some(failure))
+}
+
+fn parked(park: Park, wait: Option<Duration>) -> Decision {
+    Decision {
+        outcome: Outcome::Parked,
+        failure: park.reason.clone(),
+        change: Some(Change::Park(Box::new(park))),
+        resume_after: wait,
+        ..Decision::nothing()
+    }
 }
 
 fn finish(

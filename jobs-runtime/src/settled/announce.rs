@@ -159,6 +159,10 @@ fn log_end(execution: &Execution, unwound: bool) {
         Outcome::Expired => event!(warn, logged::JOB_EXPIRED, "the job was not started in time"),
         Outcome::Snoozed => event!(info, logged::ATTEMPT_SNOOZED, "the body asked to run again later"),
         Outcome::Interrupted => event!(info, logged::ATTEMPT_INTERRUPTED, "the run was handed back uncounted"),
+        Outcome::Parked if execution.error.is_some() => {
+            event!(warn, logged::RUN_STUCK, "the run is parked: it cannot go on by itself");
+        }
+        Outcome::Parked => event!(debug, logged::RUN_PARKED, "the run is parked until something happens"),
         Outcome::Stale => event!(warn, logged::ATTEMPT_STALE, "the job belongs to another claim: nothing was written"),
     }
 }

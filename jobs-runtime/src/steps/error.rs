@@ -45,4 +45,9 @@ impl fmt::Display for StepError {
     }
 }
 
-impl StdError for StepError {}
+/// The causes of the step's own error follow.
+impl StdError for StepError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.failure.cause().map(|cause| cause as &(dyn StdError + 'static))
+    }
+}

@@ -20,6 +20,7 @@ use crate::{
     job::Job,
     registry::Registry,
     state::State,
+    steps,
 };
 use std::{any::TypeId, sync::Arc, time::Duration};
 
@@ -91,6 +92,18 @@ impl Harness {
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
         let mut states = States::clone(&self.states);
         states.insert(TypeId::of::<T>(), Arc::new(state));
+        self.states = Arc::new(states);
+        self
+    }
+
+    /// Gives the steps, waits and children of this name an output, in place of their bodies, events and runs.
+    ///
+    /// # Panics
+    /// If the value cannot be encoded.
+    #[must_use]
+    pub fn mock_step(mut self, name: impl Into<String>, output: impl serde::Serialize) -> Self {
+        let mut states = States::clone(&self.states);
+        steps::mock(&mut states, name.into(), &output);
         self.states = Arc::new(states);
         self
     }

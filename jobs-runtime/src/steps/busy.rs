@@ -1,0 +1,20 @@
+//! Counts the durable operations that are under way, so that the body is not let go of while one is.
+
+use super::run::Run;
+
+/// One operation under way. It ends when it is dropped, however that comes about: a panic, a lost race.
+pub(super) struct Busy(Run);
+
+impl Run {
+    /// Begins an operation.
+    pub(super) fn busy(&self) -> Busy {
+        self.state().busy += 1;
+        Busy(self.clone())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.state().busy -= 1;
+    }
+}

@@ -1,0 +1,83 @@
+//! Writes a run's records and makes sure that they landed. Upstream: all steps. Downstream: `commit`.
+
+use super::run::{Run, Stopped};
+use crate::{
+    cancel::CancelReason,
+    commit::Committer,
+    driver::{Change, Fence, StepRecord, StepStatus, StepWrite, Written},
+    error::Error,
+};
+use chrono::TimeDelta;
+use std::time::Duration;
+
+/// Where a run's records go.
+#[derive(Clone)]
+pub(crate) enum Journal {
+    /// To the store, under the claim.
+    Store(Committer, Fence),
+    /// Nowhere: they are known to this run alone.
+    Memory,
+    /// Nowhere, and none is made: what is not recorded stays pending.
+    Replay,
+}
+
+impl Run {
+    /// Writes a record. It is durable when this returns.
+    ///
+    /// A run whose claim is gone never gets here again: it is cancelled, and the future stays pending.
+    ///
+    /// # Errors
+    /// Why the store refused the record.
+    pub(super) async fn write(&self, write: StepWrite) -> Result<(), Error> {
+        let written = match self.journal() {
+            Journal::Store(committer, fence) => committer.write(*fence, Change::Step(Box::new(write.clone()))).await,
+            Journal::Memory | Journal::Replay => Written::Landed,
+        };
+        self.landed(write, written).await
+    }
+
+    /// Takes over what became of a record.
+    pub(super) async fn landed(&self, write: StepWrite, written: Written) -> Result<(), Error> {
+        match written {
+            Written::Landed => {
+                self.remember(write);
+                return Ok(());
+            }
+            Written::Refused(error) => return Err(error),
+            Written::Stale => {
+                self.cancel().cancel(CancelReason::LeaseLost);
+                self.stop(Stopped::HandBack(Duration::ZERO));
+            }
+            // Whether it ends or unwinds is for the store to say, which knows what it was asked for.
+            Written::Cancelled => self.stop(Stopped::HandBack(Duration::ZERO)),
+        }
+        std::future::pending().await
+    }
+
+    /// Takes a record over into what the run knows.
+    pub(super) fn remember(&self, write: StepWrite) {
+        let now = self.now();
+        let age = TimeDelta::from_std(write.age).unwrap_or_default();
+        let mut state = self.state();
+        let former = state.records.remove(&write.id);
+        let is_over = !matches!(write.status, StepStatus::Started | StepStatus::Waiting | StepStatus::Tried);
+        let record = StepRecord {
+            id: write.id.clone(),
+            kind: write.kind,
+            status: write.status,
+            position: former.as_ref().map_or(write.position, |former| former.position),
+            attempt: self.attempt(),
+            tries: write.tries,
+            once: write.once,
+            output: write.output,
+            failure: write.failure,
+            due_at: write.due_at,
+            event: write.event,
+            child: write.child.map(|child| child.id).or(former.as_ref().and_then(|former| former.child)),
+            started_at: former.map_or(now - age, |former| former.started_at),
+            finished_at: is_over.then_some(now),
+        };
+        state.taken.extend(record.event);
+        state.records.insert(write.id, record);
+    }
+}
