@@ -958,6 +958,7 @@ TABLE kinds
     name text COLLATE "C" NOT NULL
     queue text COLLATE "C" NOT NULL
     version smallint NOT NULL
+    outline json
 TABLE migrations
     version integer NOT NULL
     name text NOT NULL

@@ -50,7 +50,7 @@ fn every_way_to_write_is_fenced() {
     let moves_by_time_alone = ["promote", "purge"];
     let reads = [
         "name", "supports", "as_any", "now", "look", "held", "hints", "find", "list", "counts", "workers", "next",
-        "is_live", "tx",
+        "is_live", "tx", "outline",
     ];
     let known: Vec<&str> = fenced_by_claim
         .into_iter()

@@ -5,6 +5,7 @@ use crate::{
     driver::{JobRecord, KindCount, ListFilter, WorkerRecord},
     error::Error,
     id::JobId,
+    outline::StoredItem,
 };
 use chrono::{DateTime, Utc};
 use sqlx::postgres::PgRow;
@@ -40,6 +41,16 @@ pub(super) async fn list(pg: &Pg, filter: ListFilter) -> Result<Vec<JobRecord>, 
         .await
         .map_err(fault::store("list jobs"))?;
     rows.iter().map(record).collect()
+}
+
+pub(super) async fn outline(pg: &Pg, kind: &str) -> Result<Option<Vec<StoredItem>>, Error> {
+    let stored: Option<Option<String>> = sqlx::query_scalar(pg.sql.outline.clone())
+        .bind(kind)
+        .fetch_optional_on(pg.callers())
+        .await
+        .map_err(fault::store("read an outline"))?;
+    // One that a newer release has stored may hold what this one does not know: then it is as if there were none.
+    Ok(stored.flatten().and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 pub(super) async fn counts(pg: &Pg) -> Result<Vec<KindCount>, Error> {

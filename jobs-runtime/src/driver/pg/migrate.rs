@@ -12,6 +12,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("core", include_str!("../../../migrations/0001_core.sql")),
     ("steps", include_str!("../../../migrations/0002_steps.sql")),
     ("events", include_str!("../../../migrations/0003_events.sql")),
+    ("outlines", include_str!("../../../migrations/0004_outlines.sql")),
 ];
 
 const READ: &str = include_str!("sql/migrate_version.sql");

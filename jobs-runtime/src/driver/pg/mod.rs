@@ -42,6 +42,7 @@ use crate::{
     },
     error::{Error, code},
     id::JobId,
+    outline::StoredItem,
 };
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
@@ -254,6 +255,10 @@ impl Driver for Pg {
 
     fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>> {
         Box::pin(inspect::counts(self))
+    }
+
+    fn outline<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Option<Vec<StoredItem>>, Error>> {
+        Box::pin(inspect::outline(self, kind))
     }
 
     fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>> {

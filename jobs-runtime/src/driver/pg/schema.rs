@@ -57,7 +57,7 @@ macro_rules! statements {
 
 statements! {
     cancel_ready cancel_running cancel_waiting claim complete counts enqueue enqueue_unique events find find_event
-    finish held kinds_register lapsed list look notify now park progress promote publish purge_due_slots purge_events
+    finish held kinds_register lapsed list look notify now outline park progress promote publish purge_due_slots purge_events
     purge_is_today purge_keys purge_lock_slot purge_mark_slot purge_rows release renew requeue requeue_key requeue_lock
     reschedule reserve_keys state token_block wake worker_lock worker_start workers
 }

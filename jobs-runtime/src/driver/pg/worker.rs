@@ -43,15 +43,21 @@ async fn stop_piece(pg: &Pg, worker: WorkerId) -> Result<bool, Error> {
     Ok(more)
 }
 
-/// Notes which queue each kind belongs to, for enqueues from SQL.
+/// Notes which queue each kind belongs to, for enqueues from SQL, and its outline, for who shows a run.
 async fn register_kinds(pg: &Pg, kinds: &[KnownKind]) -> Result<(), Error> {
     let names: Vec<_> = kinds.iter().map(|kind| kind.name.as_str()).collect();
     let queues: Vec<_> = kinds.iter().map(|kind| kind.queue.as_str()).collect();
     let versions: Vec<_> = kinds.iter().map(|kind| i16::try_from(kind.version).unwrap_or(i16::MAX)).collect();
+    let outlines: Vec<_> = kinds
+        .iter()
+        .map(|kind| serde_json::to_string(kind.outline))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::new(code::STORE_FAILED, format!("an outline cannot be stored: {error}")))?;
     sqlx::query(pg.sql.kinds_register.clone())
         .bind(names)
         .bind(queues)
         .bind(versions)
+        .bind(outlines)
         .execute_on(pg.own())
         .await
         .map(drop)

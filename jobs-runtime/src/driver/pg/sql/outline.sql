@@ -1,0 +1,4 @@
+-- $1 kind
+SELECT outline::text
+FROM {schema}.kinds
+WHERE name = $1
