@@ -282,7 +282,9 @@ BEGIN
         RETURNING id
     )
     SELECT ARRAY(SELECT id FROM stored) INTO fresh;
-    IF NOT blind THEN
+    IF blind THEN
+        PERFORM pg_notify('jobs:' || replace('{schema}', '"', ''), 'w');
+    ELSE
         runs := ARRAY(
             SELECT w.job
             FROM unnest(ids, names, keys, tenants) WITH ORDINALITY AS e (id, name, key, tenant, place)
@@ -304,6 +306,7 @@ END
 $$;
 
 -- Parks runs under their fences. Those that were asked to cancel or to roll back it leaves as they are, and says so.
+-- unsure: some of them are to be looked at again.
 --
 -- The row in `running` is the only lock that it waits for, and the first that it takes.
 CREATE FUNCTION {schema}.park_runs(
@@ -335,7 +338,7 @@ CREATE FUNCTION {schema}.park_runs(
     record_dues timestamptz[],
     record_events uuid[],
     record_ages float8[]
-) RETURNS TABLE (run uuid, parked boolean)
+) RETURNS TABLE (run uuid, parked boolean, unsure boolean)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
@@ -355,6 +358,7 @@ DECLARE
     busy int4[];
     children uuid[];
     met uuid[];
+    missed boolean := false;
 BEGIN
     WITH asked AS MATERIALIZED (
         SELECT *
@@ -547,7 +551,7 @@ BEGIN
         SELECT
             r.job,
             statement_timestamp() - r.age * interval '1 second',
-            CASE WHEN r.status IN (3, 4) THEN statement_timestamp() END,
+            CASE WHEN r.status >= 3 THEN statement_timestamp() END,
             r.due_at,
             r.position,
             l.attempt,
@@ -648,6 +652,7 @@ BEGIN
             w.taken::uuid[]
         FROM unnest(wait_runs, wait_events, wait_keys, wait_taken, wait_children) AS w (job, event, key, taken, child)
         JOIN unnest(asleep, tenants) AS a (job, tenant) USING (job);
+        missed := cardinality(busy) > 0 OR cardinality(children) < cardinality(array_remove(wait_children, NULL));
         met := {schema}.runs_met(asleep);
         IF cardinality(met) > 0 THEN
             PERFORM {schema}.wake_runs(met);
@@ -655,11 +660,11 @@ BEGIN
     END IF;
 
     RETURN QUERY
-    SELECT id, true
+    SELECT id, true, missed
     FROM unnest(landed) AS l (id);
     IF cardinality(landed) < cardinality(runs) THEN
         RETURN QUERY
-        SELECT id, false
+        SELECT id, false, false
         FROM {schema}.running
         WHERE id = ANY (runs)
             AND attempt = ANY (attempts)

@@ -37,6 +37,7 @@ pub(crate) struct Signals {
     pub(crate) look: Notify,
     /// Told when a look found parked runs to wake.
     unwoken: Notify,
+    nudged: Notify,
     is_unwoken: AtomicBool,
     hints_live: AtomicBool,
     lease: Duration,
@@ -50,6 +51,7 @@ impl Signals {
             expired: Notify::new(),
             look: Notify::new(),
             unwoken: Notify::new(),
+            nudged: Notify::new(),
             is_unwoken: AtomicBool::new(false),
             hints_live: AtomicBool::new(false),
             lease,
@@ -67,6 +69,12 @@ impl Signals {
         if unwoken {
             self.unwoken.notify_one();
         }
+    }
+
+    /// Notes that there are parked runs to wake that were parked, or whose event came, a moment ago.
+    pub(crate) fn nudge(&self) {
+        self.nudged.notify_one();
+        self.set_unwoken(true);
     }
 
     /// Whether the last look found parked runs to wake.

@@ -14,7 +14,7 @@ const SHORTEST: Duration = Duration::from_millis(10);
 /// The longest wait between two wakes: the poll.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Wakes each time a look found something to wake, and again until a look finds nothing.
+/// Wakes each time a look or a hint found something to wake, and again until a look finds nothing.
 pub(crate) async fn wake(driver: &dyn Driver, signals: &Signals, on_woken: impl Fn()) -> Result<(), Error> {
     loop {
         signals.unwoken.notified().await;
@@ -26,8 +26,12 @@ pub(crate) async fn wake(driver: &dyn Driver, signals: &Signals, on_woken: impl 
             }
             if woken < BATCH {
                 signals.look.notify_one();
-                sleep(wait.mul_f64(0.5 + fastrand::f64() / 2.0)).await;
-                wait = if woken > 0 { SHORTEST } else { (wait * 2).min(LONGEST) };
+                wait = if woken > 0 { SHORTEST } else { wait };
+                tokio::select! {
+                    () = sleep(wait.mul_f64(0.5 + fastrand::f64() / 2.0)) => wait = (wait * 2).min(LONGEST),
+                    // What is new is not kept waiting by what is stuck.
+                    () = signals.nudged.notified() => wait = SHORTEST,
+                }
             }
         }
     }

@@ -19,6 +19,7 @@ pub(super) async fn listen(life: Arc<Life>) -> Result<(), Error> {
             Hint::Queue(queue) => life.slots.wake(&queue),
             Hint::Cancel(job) => life.cancel(job, CancelReason::Cancelled),
             Hint::RollBack(job) => life.cancel(job, CancelReason::RollBack),
+            Hint::Unwoken => life.signals.nudge(),
             Hint::All => {
                 life.signals.look.notify_one();
                 life.renewable.notify_one();

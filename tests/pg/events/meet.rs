@@ -242,3 +242,19 @@ async fn a_bucket_that_is_never_free_hides_nothing() {
     assert_eq!(stage.wake().await, 1);
     assert_eq!(stage.state(job).await, State::Ready);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_worker_is_told_at_once_of_what_is_to_be_looked_at_again() {
+    let stage = Stage::new().await;
+    let mut hints = stage.driver.hints(stage.worker.id, Vec::new()).await.expect("a subscription");
+    assert_eq!(hints.next().await, Hint::All);
+    let mut tx = stage.begin("READ COMMITTED").await;
+    stage.publish_in(&mut tx, "a").await;
+    stage.parked("a").await;
+    assert_eq!(hints.next().await, Hint::Unwoken, "of a park that could not see all events");
+    tx.commit().await.expect("a commit");
+    let mut tx = stage.begin("REPEATABLE READ").await;
+    stage.publish_in(&mut tx, "b").await;
+    tx.commit().await.expect("a commit");
+    assert_eq!(hints.next().await, Hint::Unwoken, "of an event that could not see all parks");
+}

@@ -7,8 +7,8 @@ use crate::support::Db;
 use jobs::{
     JobId, JsonText, State,
     driver::{
-        Change, Claimed, Driver, EventId, JoinTx, NewEvent, Outlook, Park, Published, Wait, WaitEvent, Write, Written,
-        pg::Pg,
+        Change, Claimed, Driver, EventId, Hint, JoinTx, NewEvent, Outlook, Park, Published, Wait, WaitEvent, Write,
+        Written, pg::Pg,
     },
     spec::Keep,
     testing::conformance::{HandWorker, job},

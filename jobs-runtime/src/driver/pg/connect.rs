@@ -9,10 +9,13 @@ use sqlx::{
 };
 use std::{
     str::FromStr,
-    sync::{Arc, OnceLock, atomic::AtomicBool},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64},
+    },
     time::Duration,
 };
-use tokio::time::timeout;
+use tokio::{sync::watch, time::timeout};
 
 /// Settings of our own connections, so that the database's defaults change nothing: for the session, or, behind a
 /// pooler, for the transaction.
@@ -144,6 +147,8 @@ impl PgOptions {
             tokens: Tokens::default(),
             probes: Arc::default(),
             swept: wake::Swept::default(),
+            unsure_parks: AtomicU64::new(0),
+            nudges: watch::Sender::new(0),
             is_direct: AtomicBool::new(false),
             has_looked_at_guards: AtomicBool::new(false),
             options: self,

@@ -27,7 +27,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::{JoinHandle, JoinSet},
     time::{Instant, interval_at, sleep, timeout},
 };
@@ -43,8 +43,12 @@ const BUFFER: usize = 256;
 /// The longest payload of ours: a letter and a queue's name, or a letter, a worker and a job.
 const MAX_PAYLOAD: usize = 128;
 
+/// What an event tells all workers that was published in a transaction which could not see the waits.
+const UNWOKEN: &str = "w";
+
 struct Subscription {
     hints: mpsc::Receiver<Hint>,
+    nudges: watch::Receiver<u64>,
     shared: Arc<Shared>,
     task: JoinHandle<()>,
 }
@@ -56,8 +60,9 @@ struct Shared {
 }
 
 pub(super) async fn open(pg: &Pg, worker: WorkerId, queues: Vec<String>) -> Result<Box<dyn Hints>, Error> {
+    let nudges = pg.nudges.subscribe();
     if pg.is_pooled() {
-        return Ok(Box::new(Silence));
+        return Ok(Box::new(Silence(nudges)));
     }
     let (sender, hints) = mpsc::channel(BUFFER);
     let shared = Arc::new(Shared::default());
@@ -72,7 +77,7 @@ pub(super) async fn open(pg: &Pg, worker: WorkerId, queues: Vec<String>) -> Resu
         sender,
         shared: Arc::clone(&shared),
     };
-    Ok(Box::new(Subscription { hints, shared, task: tokio::spawn(task(listener.run())) }))
+    Ok(Box::new(Subscription { hints, nudges, shared, task: tokio::spawn(task(listener.run())) }))
 }
 
 /// The probes that wait for a look to carry them.
@@ -108,10 +113,16 @@ impl Hints for Subscription {
                 while self.hints.try_recv().is_ok() {}
                 return Hint::All;
             }
-            match self.hints.recv().await {
-                Some(hint) => hint,
-                // The listener never ends by itself; if it was torn down with its runtime, no hint will come.
-                None => std::future::pending().await,
+            let told = async {
+                match self.hints.recv().await {
+                    Some(hint) => hint,
+                    // The listener never ends by itself; if it was torn down with its runtime, no hint will come.
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                hint = told => hint,
+                hint = nudge(&mut self.nudges) => hint,
             }
         })
     }
@@ -121,13 +132,21 @@ impl Hints for Subscription {
     }
 }
 
+/// What this process itself has to tell: a park of its own that could not see all events.
+async fn nudge(nudges: &mut watch::Receiver<u64>) -> Hint {
+    match nudges.changed().await {
+        Ok(()) => Hint::Unwoken,
+        Err(_) => std::future::pending().await,
+    }
+}
+
 /// Behind a pooler that lends server connections for one transaction each, a LISTEN would stay on a connection of
 /// somebody else's.
-struct Silence;
+struct Silence(watch::Receiver<u64>);
 
 impl Hints for Silence {
     fn next(&mut self) -> BoxFuture<'_, Hint> {
-        Box::pin(std::future::pending())
+        Box::pin(nudge(&mut self.0))
     }
 
     fn is_live(&self) -> bool {
@@ -237,6 +256,9 @@ impl Listener {
         }
         if let Some(queue) = payload.strip_prefix('q') {
             return self.queues.contains(queue).then(|| Hint::Queue(queue.to_owned()));
+        }
+        if payload == UNWOKEN {
+            return Some(Hint::Unwoken);
         }
         let job = payload.strip_prefix(&self.cancel_prefix)?;
         job.parse::<JobId>().ok().map(Hint::Cancel)

@@ -52,9 +52,13 @@ use session::ANSWER;
 use sqlx::PgPool;
 use std::{
     any::Any,
-    sync::{Arc, OnceLock, atomic::AtomicBool},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64},
+    },
 };
 use tokens::Tokens;
+use tokio::sync::watch;
 
 /// The Postgres driver: PostgreSQL 14 or newer, no extension, no superuser, a schema of its own.
 ///
@@ -78,6 +82,9 @@ pub struct Pg {
     tokens: Tokens,
     probes: Arc<hints::Probes>,
     swept: wake::Swept,
+    /// How many statements parked runs that could not see all events, and what tells the workers of it.
+    unsure_parks: AtomicU64,
+    nudges: watch::Sender<u64>,
     /// Whether it was found that no pooler in transaction mode stands in between.
     is_direct: AtomicBool,
     /// Whether a tenant's transaction has looked whether row-level security holds.

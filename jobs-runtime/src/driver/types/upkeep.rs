@@ -47,6 +47,8 @@ pub enum Hint {
     Cancel(JobId),
     /// A running job was asked to cancel and undo its steps.
     RollBack(JobId),
+    /// Parked runs may have to be woken: see [`Outlook::unwoken`].
+    Unwoken,
     /// Hints may have been lost: look at everything.
     All,
 }

@@ -11,7 +11,7 @@ use crate::{
     error::Error,
 };
 use rounds::Round;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::atomic::Ordering};
 use tokio::time::timeout;
 
 /// What became of the items of a batch, by place.
@@ -19,8 +19,14 @@ type Answers = HashMap<usize, Written>;
 
 pub(super) async fn commit(pg: &Pg, worker: WorkerId, writes: &[Write]) -> Result<Vec<Written>, Error> {
     let mut answers = Answers::with_capacity(writes.len());
+    let unsure = pg.unsure_parks.load(Ordering::Relaxed);
     for round in rounds::split(writes) {
         land(pg, worker, round, &mut answers).await?;
+    }
+    // Only now has everything been committed.
+    let unsure_now = pg.unsure_parks.load(Ordering::Relaxed);
+    if unsure_now != unsure {
+        pg.nudges.send_replace(unsure_now);
     }
     let stopped: Vec<_> = (0..writes.len()).filter(|place| !answers.contains_key(place)).collect();
     let changes: Vec<_> = stopped.iter().filter_map(|place| park::let_go(&writes[*place])).collect();

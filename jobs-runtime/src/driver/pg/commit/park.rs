@@ -10,7 +10,7 @@ use crate::driver::{
     pg::{Pg, times},
 };
 use sqlx::{PgConnection, Postgres, Row, postgres::PgArguments, query::Query};
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, sync::atomic::Ordering, time::Duration};
 use uuid::Uuid;
 
 /// Parks what was not asked to stop meanwhile. What was, gets no answer: it is to be [let go](let_go).
@@ -37,6 +37,11 @@ pub(super) async fn park(
     let mut parked = HashMap::with_capacity(rows.len());
     for row in &rows {
         parked.insert(row.try_get::<Uuid, _>(0)?, row.try_get::<bool, _>(1)?);
+    }
+    if let Some(row) = rows.first()
+        && row.try_get(2)?
+    {
+        pg.unsure_parks.fetch_add(1, Ordering::Relaxed);
     }
     for (place, fence, _) in items {
         match parked.get(&fence.job.0) {

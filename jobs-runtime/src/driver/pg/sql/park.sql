@@ -1,7 +1,7 @@
 -- $1 worker, $2 ids, $3 attempts, $4 tokens, $5 due at, $6 codes, $7 texts; the waits: $8 ids, $9 events, $10 keys,
 -- $11 taken, $12 children; the records: $13 ids, $14 names, $15 keys, $16 kinds, $17 statuses, $18 positions, $19 tries,
 -- $20 once, $21 outputs, $22 error codes, $23 error texts, $24 caller fixes, $25 stops, $26 due at, $27 events, $28 ages
-SELECT run, parked
+SELECT run, parked, unsure
 FROM {schema}.park_runs(
     $1::int8,
     $2::uuid[],
