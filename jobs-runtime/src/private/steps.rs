@@ -4,7 +4,7 @@ pub use crate::steps::{
     Child, StepError, StepOutput, StepSpec, StepTx, UndoSpec,
     begin::{Begin, Running, begin},
     child::spawn,
-    race::{Race, race},
+    race::{Branch, NoBranch, Won, race},
     sleep::{sleep, sleep_until},
     tx::{RunningTx, begin_tx},
     value::{patch, pivot},

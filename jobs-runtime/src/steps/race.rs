@@ -8,13 +8,85 @@ use crate::{
     json::JsonText,
 };
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{
+    convert::Infallible,
+    future::{Future, poll_fn},
+    pin::Pin,
+    task::{Context, Poll},
+};
 
-/// A race between the branches of `race!`.
-pub struct Race {
-    run: Run,
-    opened: Opened,
-    winner: Option<u32>,
+/// A branch of a race and those after it.
+#[derive(Debug)]
+pub struct Branch<F, R>(pub F, pub R);
+
+/// The end of the branches.
+#[derive(Debug)]
+pub struct NoBranch;
+
+/// What the branch gave that came first.
+#[derive(Debug)]
+pub enum Won<A, R> {
+    /// It is this one.
+    First(A),
+    /// It is a later one.
+    Later(R),
+}
+
+/// The branches of a race.
+pub trait Branches {
+    /// What the one gives that comes first.
+    type Won;
+    /// The branches as they are polled.
+    type Polled: Polled<Won = Self::Won>;
+    /// Makes them ready to be polled.
+    fn start(self) -> Self::Polled;
+}
+
+/// Branches that are polled.
+pub trait Polled {
+    /// What the one gives that comes first.
+    type Won;
+    /// Polls those that may be, in order. `place` is the first one's.
+    fn poll(&mut self, cx: &mut Context<'_>, only: Option<u32>, place: u32) -> Poll<(u32, Self::Won)>;
+}
+
+impl<F: Future, R: Branches> Branches for Branch<F, R> {
+    type Won = Won<F::Output, R::Won>;
+    type Polled = Branch<Pin<Box<F>>, R::Polled>;
+
+    fn start(self) -> Self::Polled {
+        Branch(Box::pin(self.0), self.1.start())
+    }
+}
+
+impl Branches for NoBranch {
+    type Won = Infallible;
+    type Polled = Self;
+
+    fn start(self) -> Self {
+        self
+    }
+}
+
+impl<F: Future, R: Polled> Polled for Branch<Pin<Box<F>>, R> {
+    type Won = Won<F::Output, R::Won>;
+
+    fn poll(&mut self, cx: &mut Context<'_>, only: Option<u32>, place: u32) -> Poll<(u32, Self::Won)> {
+        if only.is_none_or(|only| only == place)
+            && let Poll::Ready(output) = self.0.as_mut().poll(cx)
+        {
+            return Poll::Ready((place, Won::First(output)));
+        }
+        self.1.poll(cx, only, place + 1).map(|(place, won)| (place, Won::Later(won)))
+    }
+}
+
+impl Polled for NoBranch {
+    type Won = Infallible;
+
+    fn poll(&mut self, _: &mut Context<'_>, _: Option<u32>, _: u32) -> Poll<(u32, Infallible)> {
+        Poll::Pending
+    }
 }
 
 /// What is recorded of a race.
@@ -26,65 +98,54 @@ struct Outcome {
     until: u32,
 }
 
-/// Begins a race, or finds out who won it.
+/// Gives what the branch gives that comes first, or that came first when this was recorded: then no other is polled.
 ///
 /// # Errors
 /// `X_STEP_DUPLICATE`, `X_STEP_NESTED`, `X_STEP_NAME_INVALID`, `X_STEP_OUTSIDE_RUN`.
-pub async fn race(ctx: &Ctx, spec: &'static StepSpec, key: Option<String>) -> Result<Race, StepError> {
-    let run = ctx.steps().clone();
+pub async fn race<B: Branches>(
+    ctx: &Ctx,
+    spec: &'static StepSpec,
+    key: Option<String>,
+    branches: B,
+) -> Result<B::Won, StepError> {
+    let run = ctx.steps();
     let mut opened = run.open(StepKind::Race, spec, key).await?;
+    let label = opened.label();
     let mut winner = None;
     if let Some(record) = &opened.record {
-        let label = opened.label();
         let outcome: Outcome = match output::decode(record.output.as_ref()) {
             Ok(outcome) => outcome,
             Err(what) => return run.mismatch(&label, &what).await,
         };
-        winner = Some(outcome.winner);
         run.pass_over(opened.position, outcome.until);
+        winner = Some(outcome.winner);
     }
     // The branches keep the body by themselves.
     opened.busy = None;
-    Ok(Race { run, opened, winner })
-}
-
-impl Race {
-    /// Whether the branch of this place, from 0, may be polled: once there is a winner, no other is.
-    #[must_use]
-    pub fn may_poll(&self, branch: usize) -> bool {
-        self.winner.is_none_or(|winner| winner as usize == branch)
+    let mut branches = branches.start();
+    let (place, won) = poll_fn(|cx| branches.poll(cx, winner, 0)).await;
+    drop(branches);
+    if winner.is_some() {
+        run.state().replayed += 1;
+        return Ok(won);
     }
-
-    /// Records the branch that came first. To be awaited before what it gave is used.
-    ///
-    /// # Errors
-    /// The store refused the record.
-    pub async fn won(mut self, branch: usize) -> Result<(), StepError> {
-        if self.winner.is_some() {
-            self.run.state().replayed += 1;
-            return Ok(());
-        }
-        let label = self.opened.label();
-        self.run.stay_unless_forward(&label).await?;
-        self.opened.busy = Some(self.run.busy());
-        let until = self.run.state().last_position;
-        let outcome = Outcome { winner: u32::try_from(branch).unwrap_or(u32::MAX), until };
-        let text = serde_json::to_string(&outcome).map_err(|error| StepError::new(&*label, Failure::from(error)))?;
-        let mut done = self.opened.write(StepStatus::Done);
-        done.output = Some(JsonText::trusted(text));
-        self.run.write(done).await.map_err(|error| StepError::new(&*label, Failure::from(error)))?;
-        self.run.state().run += 1;
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Race {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "race `{}`", self.opened.label())
-    }
+    run.stay_unless_forward(&label).await?;
+    opened.busy = Some(run.busy());
+    run.decide(&opened, place).await.map_err(|failure| StepError::new(label, failure))?;
+    Ok(won)
 }
 
 impl Run {
+    /// Records who won.
+    async fn decide(&self, opened: &Opened, winner: u32) -> Result<(), Failure> {
+        let until = self.state().last_position;
+        let mut done = opened.write(StepStatus::Done);
+        done.output = Some(JsonText::trusted(serde_json::to_string(&Outcome { winner, until })?));
+        self.write(done).await?;
+        self.state().run += 1;
+        Ok(())
+    }
+
     /// Counts what a race's branches recorded as begun, whether or not this replay comes to it.
     fn pass_over(&self, after: u32, until: u32) {
         let mut state = self.state();

@@ -88,37 +88,42 @@ impl RunningTx {
     ///
     /// # Errors
     /// The body's own; a timeout.
-    pub async fn within<T, F>(&mut self, body: F) -> Result<T, Failure>
+    pub async fn body<T, F>(&mut self, body: F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {
         self.0.bounded(body).await
     }
 
-    /// Ends one try: commits what it did together with the step's record, or rolls it back. `None`: try again, the wait
-    /// is over.
+    /// Ends the only try of a step without `retry(..)`: commits what it did together with the step's record, or rolls it
+    /// back.
     ///
     /// # Errors
-    /// The body's own, after the last try; an output that cannot be stored; what the commit was refused for.
-    pub async fn finish<T: StepOutput>(
+    /// The body's own; an output that cannot be stored; what the commit was refused for.
+    pub async fn commit<T: StepOutput>(mut self, tx: StepTx, result: Result<T, Failure>) -> Result<T, StepError> {
+        match self.end(tx, result).await {
+            Ok(value) => Ok(value),
+            Err(failure) => self.0.conclude(Err(failure)).await,
+        }
+    }
+
+    /// Ends one try, as [`commit`](Self::commit). `None`: try again, the wait is over.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit), after the last try.
+    pub async fn attempt<T: StepOutput>(
         &mut self,
         tx: StepTx,
         result: Result<T, Failure>,
     ) -> Option<Result<T, StepError>> {
-        let committed = match result {
-            Ok(value) => self.commit(tx, value).await,
-            Err(failure) => {
-                drop(tx);
-                Err(failure)
-            }
-        };
-        match committed {
+        match self.end(tx, result).await {
             Ok(value) => Some(Ok(value)),
             Err(failure) => self.0.follow::<T>(Err(failure)).await,
         }
     }
 
-    async fn commit<T: StepOutput>(&self, tx: StepTx, value: T) -> Result<T, Failure> {
+    async fn end<T: StepOutput>(&self, tx: StepTx, result: Result<T, Failure>) -> Result<T, Failure> {
+        let value = result?;
         const AGAIN: Duration = Duration::from_secs(1);
         let Tries { run, opened, .. } = &self.0;
         let mut done = opened.write(StepStatus::Done);
