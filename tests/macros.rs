@@ -1,6 +1,7 @@
 //! What `#[job]` accepts, and what it makes of it.
 
 mod macros {
+    mod bodies;
     mod declares;
     mod hygiene;
     mod job_error;

@@ -28,7 +28,7 @@ impl Parse for Item {
 impl Item {
     /// The attributes that a generated item must carry as well.
     pub(crate) fn attrs_named(&self, name: &str) -> Vec<&Attribute> {
-        self.attrs.iter().filter(|attr| attr.path().is_ident(name)).collect()
+        attrs_named(&self.attrs, name)
     }
 
     /// The doc comment, each line without its leading space.
@@ -36,6 +36,11 @@ impl Item {
         let lines: Vec<String> = self.attrs_named("doc").into_iter().filter_map(doc_line).collect();
         lines.join("\n").trim().to_owned()
     }
+}
+
+/// The attributes of a name.
+pub(crate) fn attrs_named<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident(name)).collect()
 }
 
 /// The text of one `#[doc = "…"]`.

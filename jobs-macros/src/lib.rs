@@ -6,6 +6,7 @@
 
 mod args;
 mod errors;
+mod event;
 mod expand;
 mod fallback;
 mod item;
@@ -112,6 +113,25 @@ pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(JobError, attributes(job_error))]
 pub fn job_error(input: TokenStream) -> TokenStream {
     job_error::job_error(input.into()).into()
+}
+
+/// Makes a type an event, which is published under a key and which runs wait for.
+///
+/// The type stays as it is written; the attribute implements `Event` for it. It is owned data with serde's two derives,
+/// a struct or an enum, and not generic.
+///
+/// # Options
+///
+/// - **`name = "order.shipped"`**: the durable name, a literal. Required. 1 to 100 of the characters `a-z`, `0-9`, `_`,
+///   `.`, `-`. Waits find stored events by it.
+/// - **`tenant = self.org`**: whose the event is, so that only runs of that tenant see it: an expression over `self` that
+///   gives a text, a UUID, an integer, an `Option` of one, or another type that implements `TenantId`.
+///   **`tenant = none`**, the default: it is of no tenant, and every run sees it.
+/// - **`ttl = "7d"`**: how long after its publication an event can be found. Default: 7 days.
+/// - **`crate = ::path::to::jobs`**: where the `jobs` crate is, if it was renamed or is re-exported.
+#[proc_macro_attribute]
+pub fn event(args: TokenStream, item: TokenStream) -> TokenStream {
+    event::event(args.into(), item.into()).into()
 }
 
 macro_rules! of_a_body {

@@ -20,6 +20,7 @@ pub use crate::{
     duration,
     enqueue::{Enqueue, EnqueueMany},
     error::code::Code,
+    events::Event,
     failure::Verdict,
     failure_class::{Class, DeclaredError},
     job::{Job, JobDef},

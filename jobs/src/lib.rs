@@ -74,6 +74,23 @@
 /// assert_eq!(failure.asks(), Verdict::After(Duration::from_secs(30)));
 /// ```
 pub use jobs_macros::JobError;
+/// Makes a type an event, which is published under a key and which runs wait for.
+///
+/// ```
+/// use jobs::prelude::*;
+///
+/// #[derive(Debug, Serialize, Deserialize)]
+/// #[event(name = "order.shipped", tenant = self.org, ttl = "30d")]
+/// struct OrderShipped { org: String, parcel: String }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Failure> {
+/// let jobs = Jobs::memory()?;
+/// let shipped = OrderShipped { org: "acme".to_owned(), parcel: "1Z".to_owned() };
+/// shipped.publish(&jobs, 4_711).await?; // a run that waits for order 4711 goes on
+/// assert_eq!(OrderShipped::NAME, "order.shipped");
+/// # Ok(()) }
+/// ```
+pub use jobs_macros::event;
 /// Declares a job: the attribute of an `async fn`.
 ///
 /// ```

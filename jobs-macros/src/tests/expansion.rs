@@ -1,6 +1,6 @@
 //! Snapshots of expansions. `UPDATE_EXPECT=1 cargo test -p jobs-macros` writes them anew.
 
-use crate::{job::job, job_error::job_error};
+use crate::{event::event, job::job, job_error::job_error};
 use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -139,4 +139,47 @@ fn an_error_type() {
         }
     };
     check(job_error(input), expect_file!["expansions/error.rs"]);
+}
+
+#[test]
+fn events() {
+    let items = [
+        event(
+            quote!(name = "order.shipped"),
+            quote!(
+                pub struct Shipped {
+                    at: Place,
+                }
+            ),
+        ),
+        event(
+            quote!(name = "order.lost", tenant = self.org, ttl = "30d", crate = crate::jobs),
+            quote!(
+                #[cfg(feature = "orders")]
+                enum Lost {
+                    Stolen { by: String },
+                    Burnt,
+                }
+            ),
+        ),
+        event(
+            quote!(nmae = "x", ttl = 5 6),
+            quote!(
+                struct Bad;
+            ),
+        ),
+        event(
+            quote!(name = "x"),
+            quote!(
+                struct Generic<T>(T);
+            ),
+        ),
+        event(
+            quote!(name = "x"),
+            quote!(
+                fn no() {}
+            ),
+        ),
+    ];
+    check(quote!(#(#items)*), expect_file!["expansions/events.rs"]);
 }
