@@ -43,21 +43,38 @@ fn no_case_is_left_out_of_the_suite() {
 /// must be put in its place here; one by which a worker writes about a job belongs into `commit`, as a `Change`.
 #[test]
 fn every_way_to_write_is_fenced() {
-    let fenced_by_claim = ["commit"];
+    let fenced_by_claim = ["commit", "begin_step"];
     let fenced_by_lease = ["claim", "renew", "lease_session"];
-    let writes_about_no_claim = ["migrate", "enqueue", "start_worker", "cancel", "requeue"];
+    let writes_about_no_claim =
+        ["migrate", "enqueue", "start_worker", "cancel", "roll_back", "requeue", "operate", "publish"];
     let takes_from_the_caller_itself_or_the_dead = ["stop_worker", "rescue"];
-    let moves_by_time_alone = ["promote", "purge"];
+    let moves_by_what_is_stored = ["promote", "purge", "wake", "purge_events"];
     let reads = [
-        "name", "supports", "as_any", "now", "look", "held", "hints", "find", "list", "counts", "workers", "next",
-        "is_live", "tx", "outline",
+        "name",
+        "supports",
+        "as_any",
+        "now",
+        "look",
+        "held",
+        "hints",
+        "find",
+        "list",
+        "counts",
+        "workers",
+        "next",
+        "steps",
+        "find_event",
+        "events",
+        "outline",
+        "is_live",
+        "tx",
     ];
     let known: Vec<&str> = fenced_by_claim
         .into_iter()
         .chain(fenced_by_lease)
         .chain(writes_about_no_claim)
         .chain(takes_from_the_caller_itself_or_the_dead)
-        .chain(moves_by_time_alone)
+        .chain(moves_by_what_is_stored)
         .chain(reads)
         .collect();
     let contract = include_str!("../../jobs-runtime/src/driver/mod.rs");

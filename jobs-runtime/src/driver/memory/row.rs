@@ -194,7 +194,8 @@ impl Row {
 
     /// Its end, as the run that spawned it learns of it.
     pub(super) fn child_end(&self) -> ChildEnd {
-        ChildEnd { state: self.state, output: self.output.clone(), failure: self.failure.clone() }
+        let failure = self.failure.clone().filter(|_| self.state != State::Completed);
+        ChildEnd { state: self.state, output: self.output.clone(), failure }
     }
 
     /// Lets a dead job that unwound in part be made ready again, every compensation with its full budget.

@@ -4,14 +4,16 @@ use super::{
     Fixture, HandWorker, KIND,
     hand::{again, failure, finish},
     job,
+    recorded::{done, for_event, of, park, spawn, unwind},
 };
 use crate::{
-    driver::{Change, Fence, Progress, Token, Write, Written},
+    driver::{Change, Fence, Park, Progress, StepKind, StepRecord, StepStatus, Token, Unwind, Wait, Write, Written},
     id::JobId,
     json::JsonText,
     spec::Keep,
     state::State,
 };
+use chrono::DateTime;
 use std::time::Duration;
 
 /// One example of the variant that follows. A new variant does not compile before it has joined here.
@@ -22,12 +24,14 @@ fn example_after(change: Option<&Change>) -> Option<Change> {
         Some(Change::Reschedule(_)) => {
             Some(Change::Progress(Progress { done: 3, total: Some(4), message: "stale".to_owned() }))
         }
-        // The other variants join with their drivers.
-        Some(_) => None,
+        Some(Change::Progress(_)) => Some(Change::Step(Box::new(done("stale", 1)))),
+        Some(Change::Step(_)) => Some(Change::Park(Box::new(park()))),
+        Some(Change::Park(_)) => Some(Change::Unwind(Box::new(unwind("stale")))),
+        Some(Change::Unwind(_)) => None,
     }
 }
 
-/// Everything that a worker can write: each variant, each end, each kind of reschedule.
+/// Everything that a worker can write: each variant, each end, each kind of reschedule, of step and of park.
 fn every_change() -> Vec<Change> {
     let mut all = Vec::new();
     let mut example = example_after(None);
@@ -50,34 +54,52 @@ fn every_change() -> Vec<Change> {
             all.push(Change::Reschedule(reschedule));
         }
     }
+    let steps = StepKind::ALL.map(|kind| of(kind, "stale", StepStatus::Done, 1));
+    all.extend(steps.into_iter().chain([spawn("stale", 1, job())]).map(|step| Change::Step(Box::new(step))));
+    let due = Park { due_at: Some(DateTime::UNIX_EPOCH), records: vec![done("stale", 1)], ..park() };
+    let waits =
+        Park { waits: vec![for_event("7"), Wait::Child(JobId::new())], reason: Some(failure("stale")), ..park() };
+    all.extend([due, waits].map(|park| Change::Park(Box::new(park))));
+    all.push(Change::Unwind(Box::new(Unwind { records: vec![done("stale", 1)], ..unwind("stale") })));
     all
 }
 
-fn follow_up(change: &Change) -> Option<JobId> {
-    match change {
-        Change::Finish(finish) => finish.follow_up.as_ref().map(|job| job.id),
-        _ => None,
-    }
+/// The job that a change writes beside the one that it is about.
+fn another_job(change: &Change) -> Option<JobId> {
+    let job = match change {
+        Change::Finish(finish) => finish.follow_up.as_ref(),
+        Change::Step(step) => step.child.as_ref(),
+        Change::Reschedule(_) | Change::Progress(_) | Change::Park(_) | Change::Unwind(_) => None,
+    };
+    job.map(|job| job.id)
+}
+
+/// All that is stored of a job.
+async fn stored(store: &dyn Fixture, job: JobId) -> (Option<serde_json::Value>, Vec<StepRecord>) {
+    (store.snapshot(job).await, store.steps(job).await)
 }
 
 /// Writes everything under a fence that must not match, one by one and then together, and compares all that is
 /// stored before and after.
 async fn changes_nothing(store: &dyn Fixture, worker: &HandWorker, fence: Fence) {
-    let before = store.snapshot(fence.job).await;
+    let before = stored(store, fence.job).await;
     let counts = store.driver().counts().await.expect("counts answer");
     let changes = every_change();
     for change in &changes {
         let written = worker.commit(&[Write { fence, change: change.clone() }]).await;
         assert!(matches!(written[..], [Written::Stale]), "{change:?} is stale, not {written:?}");
-        assert_eq!(store.snapshot(fence.job).await, before, "{change:?} changed nothing");
-        if let Some(follow_up) = follow_up(change) {
-            assert!(store.find(follow_up).await.is_none(), "{change:?} wrote no follow-up");
+        assert_eq!(stored(store, fence.job).await, before, "{change:?} changed nothing");
+        if let Some(job) = another_job(change) {
+            assert!(store.find(job).await.is_none(), "{change:?} wrote no other job");
         }
     }
     let together: Vec<Write> = changes.into_iter().map(|change| Write { fence, change }).collect();
     let written = worker.commit(&together).await;
     assert!(written.iter().all(|written| matches!(written, Written::Stale)), "all stale, not {written:?}");
-    assert_eq!(store.snapshot(fence.job).await, before);
+    let step = store.driver().begin_step(worker.id, fence, None).await.expect("a transaction begins");
+    let written = step.commit(done("stale", 1)).await.expect("a commit answers");
+    assert!(matches!(written, Written::Stale), "a step's transaction is stale, not {written:?}");
+    assert_eq!(stored(store, fence.job).await, before);
     assert_eq!(store.driver().counts().await.expect("counts answer"), counts);
 }
 

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use std::time::Duration;
 
 /// Subscribes, and waits until hints are proven to arrive.
-async fn listen(store: &dyn Fixture, worker: &HandWorker, queues: &[&str]) -> Box<dyn Hints> {
+pub(super) async fn listen(store: &dyn Fixture, worker: &HandWorker, queues: &[&str]) -> Box<dyn Hints> {
     let queues = queues.iter().map(|queue| (*queue).to_owned()).collect();
     let mut hints = store.driver().hints(worker.id, queues).await.expect("a subscription is accepted");
     let live = async {
@@ -22,7 +22,7 @@ async fn listen(store: &dyn Fixture, worker: &HandWorker, queues: &[&str]) -> Bo
 }
 
 /// Waits for one hint, and gives those that came before it.
-async fn until(hints: &mut dyn Hints, wanted: Hint) -> Vec<Hint> {
+pub(super) async fn until(hints: &mut dyn Hints, wanted: Hint) -> Vec<Hint> {
     let mut others = Vec::new();
     let found = async {
         loop {

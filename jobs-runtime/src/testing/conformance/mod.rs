@@ -11,10 +11,13 @@
 //! }
 //! ```
 
+pub mod answer;
 pub mod cancel;
+pub mod children;
 pub mod claim;
 mod crew;
 pub mod enqueue;
+pub mod events;
 pub mod expiry;
 pub mod fence;
 mod fixture;
@@ -25,15 +28,22 @@ pub mod interleave;
 pub mod lease;
 mod memory;
 pub mod operate;
+pub mod park;
 pub mod payload;
 pub mod promote;
+mod recorded;
 pub mod retention;
 pub mod retry;
+pub mod roll_back;
 pub mod settle;
+pub mod step_tx;
+pub mod steps;
 mod suite;
 pub mod transaction;
 pub mod unique;
 pub mod unique_race;
+pub mod unwind;
+pub mod wake;
 pub mod worker_run;
 pub mod worker_stop;
 
