@@ -26,7 +26,6 @@ pub mod outline;
 pub mod payload;
 pub mod registry;
 pub mod report;
-#[allow(dead_code, unused_imports, reason = "until a run unwinds")]
 mod saga;
 mod settle;
 mod settled;

@@ -5,6 +5,5 @@ mod land;
 mod next;
 
 pub(crate) use decide::{Decision, Ended, Subject, decide, settled};
-pub(crate) use land::land;
-#[allow(unused_imports, reason = "until a run unwinds")]
-pub(crate) use next::unwinds_from;
+pub(crate) use land::{bare, land};
+pub(crate) use next::{record, timed_out, unwinds_from};

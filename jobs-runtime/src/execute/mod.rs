@@ -5,6 +5,7 @@ mod execution;
 mod load;
 pub(crate) mod panic;
 mod tenant;
+mod unwind;
 
 pub(crate) use deadline::Bounds;
 pub use execution::{Execution, Outcome};
@@ -80,7 +81,13 @@ pub(crate) async fn execute(
     let mut run = Run::new(host.clone(), def, claimed, cancel);
     let span = run.span();
     async move {
-        let ended = run.perform().await;
+        let ended = match run.claimed.stage {
+            Stage::Unwinding => run.unwind().await,
+            Stage::Fresh | Stage::Recorded | Stage::PastPivot => {
+                let ended = run.perform().await;
+                run.undo(ended).await
+            }
+        };
         drop(slot);
         run.settle(ended).await
     }
@@ -90,25 +97,8 @@ pub(crate) async fn execute(
 
 impl Run {
     fn new(host: Arc<Host>, def: &'static JobDef, claimed: Claimed, cancel: Cancel) -> Self {
-        let progress = Progresses::new(Some(host.committer.clone()), claimed.fence, cancel.clone());
-        let steps = steps::Run::new(NewRun {
-            jobs: host.jobs.clone(),
-            claimed: &claimed,
-            journal: Journal::Store(host.committer.clone(), claimed.fence),
-            cancel: cancel.clone(),
-            mode: Mode::Forward,
-            mocks: steps::mocks(&host.states),
-        });
-        let ctx = Ctx::new(NewCtx {
-            jobs: host.jobs.clone(),
-            job: def.spec.name,
-            max_attempts: claimed.overrides.max_attempts.unwrap_or(def.spec.retry.max_attempts),
-            claimed: claimed.clone(),
-            states: host.states.clone(),
-            cancel: cancel.clone(),
-            progress,
-            steps,
-        });
+        let journal = Journal::Store(host.committer.clone(), claimed.fence);
+        let ctx = context(&host, def, &claimed, &cancel, Mode::Forward, journal);
         Self { host, def, claimed, cancel, ctx, duration: Duration::ZERO }
     }
 
@@ -175,12 +165,8 @@ impl Run {
     }
 
     async fn run_body(&mut self, prepared: Prepared) -> Ended {
-        let bounds = Bounds {
-            timeout: self.claimed.overrides.timeout.or(self.def.spec.timeout),
-            grace: self.host.grace,
-            lost_grace: self.host.lost_grace,
-        };
         let started = Instant::now();
+        let bounds = self.bounds(started);
         tracing::debug!(event = logged::ATTEMPT_STARTED, crashes = self.claimed.crashes, "the body begins");
         let ctx = self.ctx.clone();
         let steps = ctx.steps().clone();
@@ -192,10 +178,24 @@ impl Run {
         self.judge(body)
     }
 
+    /// The times of a part of the run, of which the first began then.
+    fn bounds(&self, began: Instant) -> Bounds {
+        let timeout = self.claimed.overrides.timeout.or(self.def.spec.timeout);
+        Bounds {
+            timeout: timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
+            grace: self.host.grace,
+            lost_grace: self.host.lost_grace,
+        }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject { jobs: &self.host.jobs, spec: &self.def.spec, claimed: &self.claimed }
+    }
+
     /// A cancelled body that returns `Ok` has done its work; one that does not ends by the reason that came first.
     fn judge(&self, body: Body<Driven<Returned>>) -> Ended {
         if matches!(body, Body::Abandoned) {
-            self.abandon();
+            self.abandon(&self.cancel);
         }
         match (body, self.cancel.reason()) {
             (_, Some(CancelReason::LeaseLost)) => Ended::Cancelled(CancelReason::LeaseLost),
@@ -223,9 +223,9 @@ impl Run {
         Ended::Parked(park, wait)
     }
 
-    fn abandon(&self) {
+    fn abandon(&self, cancel: &Cancel) {
         self.host.abandoned.fetch_add(1, Ordering::Relaxed);
-        let reason = self.cancel.reason().map_or_else(String::new, |reason| reason.to_string());
+        let reason = cancel.reason().map_or_else(String::new, |reason| reason.to_string());
         tracing::error!(
             event = logged::ATTEMPT_ABANDONED,
             code = code::JOB_ABANDONED.name,
@@ -245,7 +245,7 @@ impl Run {
 
     async fn settle(self, ended: Ended) -> Execution {
         self.ctx.progresses().flush().await;
-        let subject = Subject { jobs: &self.host.jobs, spec: &self.def.spec, claimed: &self.claimed };
+        let subject = self.subject();
         let decision = settle::decide(subject, ended);
         let decision = settle::land(&self.host.committer, subject, decision).await;
         let (steps_run, steps_replayed) = self.ctx.steps().counts();
@@ -263,6 +263,28 @@ impl Run {
         settled::announce(&self.host, self.def, &self.ctx, subject, decision, &execution);
         execution
     }
+}
+
+/// The context of a run of a body.
+fn context(host: &Host, def: &JobDef, claimed: &Claimed, cancel: &Cancel, mode: Mode, journal: Journal) -> Ctx {
+    let steps = steps::Run::new(NewRun {
+        jobs: host.jobs.clone(),
+        claimed,
+        journal,
+        cancel: cancel.clone(),
+        mode,
+        mocks: steps::mocks(&host.states),
+    });
+    Ctx::new(NewCtx {
+        jobs: host.jobs.clone(),
+        job: def.spec.name,
+        max_attempts: claimed.overrides.max_attempts.unwrap_or(def.spec.retry.max_attempts),
+        claimed: claimed.clone(),
+        states: host.states.clone(),
+        cancel: cancel.clone(),
+        progress: Progresses::new(Some(host.committer.clone()), claimed.fence, cancel.clone()),
+        steps,
+    })
 }
 
 /// Polls the body until it returns or is let go of.

@@ -12,4 +12,4 @@ mod registered;
 pub(crate) use account::{Account, label};
 pub(crate) use budget::{After, after};
 pub(crate) use plan::{Effect, Entry, Standing, failed_children, live_children, plan, unknown};
-pub(crate) use registered::{Compensation, Compensations, Undo};
+pub(crate) use registered::{Compensation, Compensations};

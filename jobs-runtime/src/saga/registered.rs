@@ -38,9 +38,14 @@ impl Compensations {
         self.lock().is_empty()
     }
 
-    /// Whether a step has one.
-    pub(crate) fn has(&self, step: &StepRef) -> bool {
-        self.lock().iter().any(|compensation| compensation.step == *step)
+    /// The steps that have one, and whether it runs also if the step left no result.
+    pub(crate) fn registered(&self) -> Vec<(StepRef, bool)> {
+        self.lock().iter().map(|compensation| (compensation.step.clone(), compensation.spec.always)).collect()
+    }
+
+    /// Whether a step of this name has one.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.lock().iter().any(|compensation| compensation.step.name == name)
     }
 
     /// Whether a step has one that runs also if the step left no result.

@@ -97,7 +97,7 @@ fn easier(subject: Subject<'_>, refusal: Refusal) -> Result<Decision, Error> {
             decision.lost_follow_up = lost.or(decision.lost_follow_up);
         }
         Some(Change::Finish(finish)) => {
-            let Some(bare) = bare(finish.failure.as_ref()) else {
+            let Some(bare) = barer(finish.failure.as_ref()) else {
                 return Ok(last_resort(subject, finish, decision, error));
             };
             decision.failure = Some(bare.clone());
@@ -107,7 +107,7 @@ fn easier(subject: Subject<'_>, refusal: Refusal) -> Result<Decision, Error> {
             let Some(failure) = reschedule.failure.as_ref().filter(|_| decision.refused.is_none()) else {
                 return Err(error);
             };
-            let bare = bare(Some(failure));
+            let bare = barer(Some(failure));
             decision.failure.clone_from(&bare);
             decision.change = Some(Change::Reschedule(Reschedule { failure: bare, ..reschedule }));
         }
@@ -134,14 +134,20 @@ fn last_resort(subject: Subject<'_>, finish: Finish, mut decision: Decision, err
     decision
 }
 
+/// What stands in place of a text that the store refused.
+const BARE: &str = "the store refused the failure's own text";
+
 /// A failure that any store can take; `None` if this one already is.
-fn bare(failure: Option<&RecordedFailure>) -> Option<RecordedFailure> {
-    const TEXT: &str = "the store refused the failure's own text";
-    let failure = failure.filter(|failure| failure.operator != TEXT)?;
-    Some(RecordedFailure {
+fn barer(failure: Option<&RecordedFailure>) -> Option<RecordedFailure> {
+    failure.filter(|failure| failure.operator != BARE).map(bare)
+}
+
+/// The failure without its texts.
+pub(crate) fn bare(failure: &RecordedFailure) -> RecordedFailure {
+    RecordedFailure {
         code: code::JOB_FAILED.name.to_owned(),
-        operator: TEXT.to_owned(),
+        operator: BARE.to_owned(),
         caller_fix: None,
         stop: failure.stop,
-    })
+    }
 }

@@ -49,9 +49,7 @@ pub(crate) fn unwinds_from(subject: Subject<'_>, ended: &Ended) -> Option<Record
     match ended {
         Ended::Failed(failure) => for_good(failure),
         Ended::Cancelled(CancelReason::Timeout) => for_good(&timed_out(subject)),
-        Ended::Cancelled(CancelReason::RollBack) => {
-            Some(record(&Failure::cancel("it was cancelled, to be rolled back"), Stop::Cancelled))
-        }
+        Ended::Cancelled(CancelReason::RollBack) => Some(RecordedFailure::rolled_back()),
         Ended::Quarantined => Some(quarantined(subject)),
         _ => None,
     }
@@ -68,7 +66,7 @@ pub(super) fn quarantined(subject: Subject<'_>) -> RecordedFailure {
 }
 
 /// The failure of an attempt whose time was up.
-pub(super) fn timed_out(subject: Subject<'_>) -> Failure {
+pub(crate) fn timed_out(subject: Subject<'_>) -> Failure {
     let Subject { spec, claimed, .. } = subject;
     let timeout = claimed.overrides.timeout.or(spec.timeout).unwrap_or_default();
     let text = format!("the attempt ran longer than its timeout of {}", duration::format(timeout));
@@ -76,7 +74,7 @@ pub(super) fn timed_out(subject: Subject<'_>) -> Failure {
 }
 
 /// The failure as it stands on the row. A cause whose own text panics is named so.
-pub(super) fn record(failure: &Failure, stop: impl Into<Option<Stop>>) -> RecordedFailure {
+pub(crate) fn record(failure: &Failure, stop: impl Into<Option<Stop>>) -> RecordedFailure {
     let stop = stop.into();
     panic::guard(|| failure::record(failure, stop)).unwrap_or_else(|text| {
         let text = format!("the error's own text could not be had, it panicked: {text}");

@@ -114,7 +114,7 @@ impl Run {
         Pause { run: self.clone(), slot: None, what: Some((on, due, record)) }
     }
 
-    /// Stays pending, unless the incomplete steps of an unwinding run are released.
+    /// Stays pending, until the incomplete steps of an unwinding run are released.
     pub(super) fn halt(&self) -> Pause {
         self.pause(On::Halt, None, None)
     }
@@ -130,9 +130,6 @@ impl Future for Pause {
         let waker = cx.waker().clone();
         let former = match (self.slot, self.what.take()) {
             (_, Some((on, due, record))) => {
-                if matches!(on, On::Halt) && state.released {
-                    return Poll::Ready(());
-                }
                 let slot = state.pending.next;
                 state.pending.next += 1;
                 state.pending.entries.insert(slot, Pend { on, due, record, waker, rooted, woken: false });

@@ -121,13 +121,24 @@ impl Run {
         std::mem::take(&mut self.state().failures)
     }
 
-    /// Lets the incomplete steps of a replay resolve to an error.
-    pub(crate) fn release(&self) {
-        let mut state = self.state();
-        state.released = true;
-        let wakers = state.pending.wake(|pend| matches!(pend.on, super::pend::On::Halt));
-        drop(state);
+    /// Lets those incomplete steps of a replay resolve to an error that it has come to. Says whether there are any.
+    pub(crate) fn release(&self) -> bool {
+        let wakers = self.state().pending.wake(|pend| matches!(pend.on, super::pend::On::Halt));
+        let has_some = !wakers.is_empty();
         wakers.into_iter().for_each(std::task::Waker::wake);
+        has_some
+    }
+
+    /// Whether the body has come to a line of this name.
+    pub(crate) fn has_begun(&self, name: &str) -> bool {
+        self.state().begun.iter().any(|id| id.name == name)
+    }
+
+    /// The name that the code has for a step, where its record has an older one.
+    pub(crate) fn called(&self, recorded: &StepRef) -> StepRef {
+        let state = self.state();
+        let renamed = state.renamed.iter().find(|(_, record)| *record == recorded);
+        renamed.map_or(recorded, |(own, _)| own).clone()
     }
 
     /// Ends the run: what is begun from now on is refused.

@@ -31,8 +31,6 @@ pub(super) struct State {
     pub(super) stop: Option<Stopped>,
     /// Whether the run has ended.
     pub(super) ended: bool,
-    /// Whether incomplete steps resolve to an error instead of staying pending: the second phase of an unwinding.
-    pub(super) released: bool,
     /// How many durable times, ids and numbers the body asked for.
     pub(super) ordinals: [u32; 3],
     /// How often the job was requeued after it had unwound.
