@@ -1,7 +1,10 @@
 //! What a store of jobs should do, as plainly as it can be said. No code of the drivers is used here.
 
-use crate::history::{Cancelled, Change, New, Outcome};
-use jobs::{State, spec::Hold};
+use crate::{
+    history::{Await, Cancelled, Change, New, Outcome},
+    run::{Asked, Events, Parked, Run},
+};
+use jobs::{State, driver::Stage, spec::Hold};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -11,6 +14,7 @@ pub(crate) struct Model {
     /// Counts the calls, to order what became ready.
     pub(crate) step: u64,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) events: Events,
     pub(crate) workers: Vec<Worker>,
     keys: BTreeMap<u8, usize>,
     claims: u64,
@@ -22,8 +26,10 @@ pub(crate) struct Job {
     pub(crate) state: Option<State>,
     pub(crate) attempt: u32,
     pub(crate) crashes: u16,
-    pub(crate) cancel: bool,
-    due: u64,
+    pub(crate) asked: Option<Asked>,
+    pub(crate) run: Run,
+    pub(crate) parent: Option<usize>,
+    due: Option<u64>,
     ready: u64,
     /// The worker and the number of the claim.
     held: Option<(usize, u64)>,
@@ -46,12 +52,14 @@ pub(crate) const LEASE: u64 = 30;
 
 impl Model {
     /// Stores a job, or says which one holds its key.
-    pub(crate) fn enqueue(&mut self, new: New) -> Result<usize, usize> {
+    pub(crate) fn enqueue(&mut self, new: New, parent: Option<usize>) -> Result<usize, usize> {
         if let Some(holder) = new.key.and_then(|(key, _)| self.keys.get(&key)) {
             return Err(*holder);
         }
         let id = self.jobs.len();
-        self.jobs.push(Job { new, state: None, attempt: 1, crashes: 0, cancel: false, due: 0, ready: 0, held: None });
+        let run = Run::default();
+        let (state, asked, due, held) = (None, None, None, None);
+        self.jobs.push(Job { new, state, attempt: 1, crashes: 0, asked, run, parent, due, ready: 0, held });
         new.key.map(|(key, _)| self.keys.insert(key, id));
         self.wait(id, new.delay);
         Ok(id)
@@ -96,33 +104,66 @@ impl Model {
         claim
     }
 
-    pub(crate) fn write(&mut self, worker: usize, claim: Claim, change: Change) -> Outcome {
-        let job = &self.jobs[claim.job];
-        let holds = job.held == Some((worker, claim.number)) && job.attempt == claim.attempt;
-        if !self.is_current(worker) || !holds {
+    pub(crate) fn write(&mut self, worker: usize, claim: Claim, change: &Change) -> Outcome {
+        if !self.is_current(worker) || !self.holds(worker, claim) {
             return Outcome::Stale;
         }
+        let id = claim.job;
         match change {
             Change::Progress => {}
-            Change::Again { .. } if job.cancel => {
-                self.end(claim.job, State::Cancelled, true);
-                return Outcome::Cancelled;
+            Change::Step(step) => return self.step(id, *step),
+            Change::Unwind { records } => {
+                records.iter().for_each(|record| self.jobs[id].record(*record, None));
+                self.jobs[id].unwind();
             }
             Change::Again { counted, delay } => {
-                self.jobs[claim.job].attempt += u32::from(counted);
-                self.wait(claim.job, delay);
+                return self.let_go(id, true, |model| {
+                    model.jobs[id].attempt += u32::from(*counted);
+                    model.wait(id, *delay);
+                });
+            }
+            Change::Park { due, awaits, records, reason } => {
+                records.iter().for_each(|record| self.jobs[id].record(*record, None));
+                self.jobs[id].crashes = 0;
+                return self.let_go(id, true, |model| model.park(id, *due, awaits, *reason));
             }
             Change::Finish { state, keep, follow_up } => {
-                self.end(claim.job, state, keep);
-                follow_up.map(|new| self.enqueue(new));
+                self.end(id, *state, *keep);
+                follow_up.map(|new| self.enqueue(new, None));
             }
         }
         Outcome::Landed
     }
 
+    /// Whether the claim is still the one that holds its job.
+    pub(crate) fn holds(&self, worker: usize, claim: Claim) -> bool {
+        let job = &self.jobs[claim.job];
+        job.held == Some((worker, claim.number)) && job.attempt == claim.attempt
+    }
+
+    /// Lets a job go from its worker: as it was asked, or else as it would.
+    fn let_go(&mut self, id: usize, keep: bool, go: impl FnOnce(&mut Self)) -> Outcome {
+        match self.jobs[id].asked {
+            Some(Asked::RollBack) if self.jobs[id].run.stage == Stage::Recorded => {
+                self.jobs[id].unwind();
+                self.wait(id, 0);
+                Outcome::Landed
+            }
+            Some(_) => {
+                self.end(id, State::Cancelled, keep);
+                Outcome::Cancelled
+            }
+            None => {
+                go(self);
+                Outcome::Landed
+            }
+        }
+    }
+
     pub(crate) fn promote(&mut self) {
         for id in 0..self.jobs.len() {
-            if self.jobs[id].state == Some(State::Delayed) && self.jobs[id].due <= self.now {
+            let waits = matches!(self.jobs[id].state, Some(State::Delayed | State::Suspended));
+            if waits && self.jobs[id].due.is_some_and(|due| due <= self.now) {
                 self.wait(id, 0);
             }
         }
@@ -139,19 +180,53 @@ impl Model {
         }
     }
 
+    /// Cancels a job, and what it has spawned.
     pub(crate) fn cancel(&mut self, id: usize) -> Cancelled {
-        match self.jobs[id].state {
-            None => Cancelled::NotFound,
-            Some(state) if state.is_final() => Cancelled::Already(state),
-            Some(State::Running) => {
-                self.jobs[id].cancel = true;
+        if let Some(answer) = self.jobs[id].is_beyond_cancel() {
+            return answer;
+        }
+        let children = self.jobs[id].run.children();
+        let answer = if self.jobs[id].state == Some(State::Running) {
+            self.jobs[id].asked = Some(Asked::Cancel);
+            Cancelled::Asked
+        } else {
+            self.end(id, State::Cancelled, true);
+            Cancelled::AtOnce
+        };
+        for child in children {
+            self.cancel(child);
+        }
+        answer
+    }
+
+    /// Rolls a job back, and what it has spawned; `None` if it is past its pivot.
+    pub(crate) fn roll_back(&mut self, id: usize) -> Option<Cancelled> {
+        if let Some(answer) = self.jobs[id].is_beyond_cancel() {
+            return Some(answer);
+        }
+        let children = self.jobs[id].run.children();
+        let answer = match (self.jobs[id].run.stage, self.jobs[id].state) {
+            (Stage::PastPivot, _) => return None,
+            (_, Some(State::Running)) => {
+                self.jobs[id].asked = Some(Asked::RollBack);
                 Cancelled::Asked
             }
-            Some(_) => {
+            (Stage::Fresh, _) => {
                 self.end(id, State::Cancelled, true);
                 Cancelled::AtOnce
             }
+            (_, state) => {
+                self.jobs[id].unwind();
+                if state != Some(State::Ready) {
+                    self.wait(id, 0);
+                }
+                Cancelled::Asked
+            }
+        };
+        for child in children {
+            self.roll_back(child);
         }
+        Some(answer)
     }
 
     pub(crate) fn requeue(&mut self, id: usize) -> bool {
@@ -161,6 +236,7 @@ impl Model {
         }
         key.map(|key| self.keys.insert(key, id));
         (self.jobs[id].attempt, self.jobs[id].crashes) = (1, 0);
+        self.jobs[id].run.start_over();
         self.wait(id, 0);
         true
     }
@@ -171,20 +247,60 @@ impl Model {
     }
 
     fn hand_back(&mut self, id: usize) {
-        if self.jobs[id].cancel { self.end(id, State::Cancelled, true) } else { self.wait(id, 0) }
+        self.let_go(id, true, |model| model.wait(id, 0));
     }
 
-    fn wait(&mut self, id: usize, delay: u64) {
+    pub(crate) fn wait(&mut self, id: usize, delay: u64) {
         let job = &mut self.jobs[id];
-        (job.held, job.cancel, job.due, job.ready) = (None, false, self.now + delay, self.step);
+        (job.held, job.asked, job.due, job.ready) = (None, None, Some(self.now + delay), self.step);
+        job.run.parked = None;
         job.state = Some(if delay == 0 { State::Ready } else { State::Delayed });
+    }
+
+    /// Parks a run, unless what it waits for has happened.
+    fn park(&mut self, id: usize, due: Option<u64>, awaits: &[Await], reason: bool) {
+        let run = &self.jobs[id].run;
+        let happened = awaits.iter().any(|wait| match wait {
+            Await::Event(key, taken) => self.events.find(*key, taken, self.now).is_some(),
+            Await::Child => run.child_has_ended(),
+        });
+        self.wait(id, 0);
+        if due != Some(0) && !happened {
+            let job = &mut self.jobs[id];
+            job.due = due.map(|due| self.now + due);
+            job.run.parked = Some(Parked { awaits: awaits.to_vec(), reason });
+            job.state = Some(State::Suspended);
+        }
+    }
+
+    /// Publishes an event and wakes what waits for it. Answers how many that were.
+    pub(crate) fn publish(&mut self, key: u8, ttl: u64) -> usize {
+        let mut woken = 0;
+        let event = self.events.add(key, self.now + ttl);
+        for id in 0..self.jobs.len() {
+            let parked = self.jobs[id].run.parked.as_ref();
+            let waits = |wait: &Await| matches!(wait, Await::Event(of, taken) if *of == key && !taken.contains(&event));
+            if parked.is_some_and(|parked| parked.awaits.iter().any(waits)) {
+                self.wait(id, 0);
+                woken += 1;
+            }
+        }
+        woken
     }
 
     fn end(&mut self, id: usize, state: State, keep: bool) {
         let job = &mut self.jobs[id];
-        (job.held, job.cancel) = (None, false);
+        (job.held, job.asked, job.run.parked) = (None, None, None);
         job.state = (keep || state == State::Dead).then_some(state);
         self.free_key(id, &[Hold::Queued, Hold::Live]);
+        let parent = self.jobs[id].parent.filter(|parent| self.jobs[*parent].is_live_or_dead());
+        if let Some(parent) = parent {
+            self.jobs[parent].run.child_ended(id);
+            let parked = self.jobs[parent].run.parked.as_ref();
+            if parked.is_some_and(|parked| parked.awaits.iter().any(|wait| matches!(wait, Await::Child))) {
+                self.wait(parent, 0);
+            }
+        }
     }
 
     fn free_key(&mut self, id: usize, holds: &[Hold]) {

@@ -100,11 +100,12 @@ fn end(store: &mut Store, job: JobId, now: DateTime<Utc>) -> CancelAnswer {
 
 /// Lets a waiting job unwind, from now on.
 fn unwind(store: &mut Store, job: JobId, now: DateTime<Utc>) -> CancelAnswer {
-    if let Some(mut row) = store.take(job) {
+    if let Some(row) = store.get_mut(job) {
         row.unwind(&RecordedFailure::rolled_back(), now);
-        if row.state == State::Ready {
-            store.put(row);
-        } else {
+        // One that is ready keeps its place.
+        if row.state != State::Ready
+            && let Some(row) = store.take(job)
+        {
             store.put_ready(row, now);
         }
     }

@@ -1,0 +1,27 @@
+//! Histories that once showed a difference, as short as the failing run printed them. Upstream: `main`.
+
+use crate::history::{Call, Change, Name, New, Step, Which};
+use jobs::driver::StepStatus;
+
+const NEW: New = New { priority: 0, delay: 0, key: None };
+const HOLD: Step =
+    Step { name: Name::Hold, undo: false, status: StepStatus::Started, tries: 0, child: NEW, within: false };
+
+/// What was wrong, and the history that showed it.
+pub(crate) fn histories() -> Vec<(&'static str, Vec<Call>)> {
+    vec![("a ready job that was rolled back went to the end of its queue", a_ready_job_keeps_its_place())]
+}
+
+fn a_ready_job_keeps_its_place() -> Vec<Call> {
+    let park = Change::Park { due: Some(0), awaits: vec![], records: vec![HOLD], reason: false };
+    vec![
+        Call::StartWorker,
+        Call::Enqueue(vec![NEW, NEW]),
+        Call::Claim { worker: 0, limit: 3 },
+        Call::Write { worker: 1, claim: Which::Open(1), change: park },
+        Call::StopWorker(0),
+        Call::RollBack(Which::Any(1)),
+        Call::StartWorker,
+        Call::Claim { worker: 1, limit: 1 },
+    ]
+}
