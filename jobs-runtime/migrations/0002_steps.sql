@@ -11,6 +11,10 @@ ALTER TABLE {schema}.running
     ADD COLUMN stage int2 NOT NULL DEFAULT 0,
     ADD COLUMN roll_back boolean NOT NULL DEFAULT false;
 
+DROP INDEX {schema}.running_cancel_requested;
+
+CREATE INDEX running_asked ON {schema}.running (worker) WHERE cancel_requested OR roll_back;
+
 -- A parked run stands here too. One that is never due has `infinity` as its time.
 ALTER TABLE {schema}.waiting
     ADD COLUMN parent uuid,
@@ -135,7 +139,7 @@ SELECT
     created_at,
     NULL::timestamptz,
     NULL::timestamptz,
-    cancel_requested,
+    cancel_requested OR roll_back,
     stage,
     parent,
     NULL::text,
@@ -232,3 +236,396 @@ SELECT
     NULL::text
 FROM {schema}.history
 WHERE purge_at > clock_timestamp();
+
+-- What the end of a run takes with it, beside its row: called for those alone that have recorded something or have a
+-- parent. Answers what its history keeps of its steps; those of a dead run stay where they are.
+--
+-- The parent learns of the end in the transaction of the end, by the record of its spawn.
+CREATE FUNCTION {schema}.end_run(
+    run uuid,
+    spawner uuid,
+    state int2,
+    output text,
+    error_code text,
+    error_text text,
+    caller_fix text,
+    stop text
+) RETURNS json
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    kept json;
+BEGIN
+    IF state <> 5 THEN
+        WITH gone AS (
+            DELETE FROM {schema}.steps
+            WHERE job = run
+            RETURNING *
+        )
+        SELECT json_agg(row_to_json(gone) ORDER BY gone.position, gone.role)
+        INTO kept
+        FROM gone;
+    END IF;
+    DELETE FROM {schema}.waits WHERE job = run;
+    IF spawner IS NOT NULL THEN
+        UPDATE {schema}.steps AS s
+        SET status = 4,
+            finished_at = statement_timestamp(),
+            output = json_build_object(
+                'state',
+                CASE end_run.state
+                    WHEN 4 THEN 'completed'
+                    WHEN 5 THEN 'dead'
+                    WHEN 6 THEN 'dropped'
+                    WHEN 7 THEN 'cancelled'
+                    WHEN 8 THEN 'expired'
+                END,
+                'output',
+                end_run.output::json,
+                'failure',
+                CASE WHEN end_run.error_code IS NOT NULL THEN json_build_object(
+                    'code', end_run.error_code,
+                    'operator', coalesce(end_run.error_text, ''),
+                    'caller_fix', end_run.caller_fix,
+                    'stop', end_run.stop
+                ) END
+            )
+        WHERE s.child = run
+            AND s.job = spawner
+            AND s.status = 0;
+        IF FOUND THEN
+            PERFORM {schema}.wake_parents(ARRAY[run]);
+        END IF;
+    END IF;
+    RETURN kept;
+END
+$$;
+
+-- Records the decision that a run unwinds, with the failure that it unwinds from.
+CREATE FUNCTION {schema}.begin_unwind(
+    run uuid,
+    attempt int4,
+    error_code text,
+    error_text text,
+    caller_fix text,
+    stop text
+) RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+    INSERT INTO {schema}.steps (
+        job,
+        started_at,
+        finished_at,
+        position,
+        attempt,
+        tries,
+        role,
+        kind,
+        status,
+        once,
+        name,
+        key,
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    )
+    VALUES (
+        run,
+        statement_timestamp(),
+        statement_timestamp(),
+        1 + coalesce((SELECT max(position) FROM {schema}.steps WHERE job = run), 0),
+        attempt,
+        0,
+        2,
+        10,
+        4,
+        false,
+        '',
+        '',
+        error_code,
+        error_text,
+        caller_fix,
+        stop
+    )
+    ON CONFLICT (job, role, name, key) DO UPDATE
+    SET attempt = excluded.attempt,
+        error_code = excluded.error_code,
+        error_text = excluded.error_text,
+        caller_fix = excluded.caller_fix,
+        stop = excluded.stop
+$$;
+
+-- Cancels a run, or has it undo its steps, and its children that have not ended the same way.
+-- Answers 0: it has ended as cancelled; 1: it was asked, or undoes its steps; 2: it is past its pivot; 3: it does not live.
+--
+-- A run may slip past from one table to the next while each is looked at, so that it does not live is believed only from
+-- one statement that sees all tables at once. The row of the parent is taken before its children are listed, so that
+-- no spawn slips in between; its steps are taken after, so that a child that ends meanwhile is not waited for.
+--
+-- $4 to $6 are the failure that it unwinds from.
+CREATE FUNCTION {schema}.cancel_run(
+    run uuid,
+    undo boolean,
+    keep float8,
+    undo_code text,
+    undo_text text,
+    undo_stop text
+) RETURNS int2
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    channel text := 'jobs:' || replace('{schema}', '"', '');
+    moment timestamptz := statement_timestamp();
+    round int := 0;
+    ended boolean;
+    gone record;
+    found_stage int2;
+    found_asked boolean;
+    living boolean;
+    kept json;
+    spawned uuid;
+BEGIN
+    LOOP
+        ended := true;
+        DELETE FROM {schema}.ready
+        WHERE id = run
+            AND stage < CASE WHEN undo THEN 1 ELSE 3 END
+        RETURNING * INTO gone;
+        EXIT WHEN FOUND;
+        DELETE FROM {schema}.waiting
+        WHERE id = run
+            AND stage < CASE WHEN undo THEN 1 ELSE 3 END
+        RETURNING * INTO gone;
+        EXIT WHEN FOUND;
+
+        ended := false;
+        IF undo THEN
+            UPDATE {schema}.ready AS r
+            SET stage = 3,
+                crashes = 0,
+                error_code = undo_code,
+                error_text = undo_text,
+                caller_fix = NULL,
+                stop = undo_stop
+            WHERE r.id = run
+                AND r.stage = 1
+            RETURNING r.attempt INTO gone;
+            EXIT WHEN FOUND;
+            WITH parked AS (
+                DELETE FROM {schema}.waiting
+                WHERE id = run
+                    AND stage = 1
+                RETURNING *
+            )
+            INSERT INTO {schema}.ready AS r (
+                id,
+                ready_at,
+                created_at,
+                expires_at,
+                attempt,
+                version,
+                crashes,
+                priority,
+                parent,
+                stage,
+                unique_hold,
+                kind,
+                queue,
+                tenant,
+                payload,
+                overrides,
+                metadata,
+                progress,
+                trace,
+                enqueued_by,
+                unique_key,
+                error_code,
+                error_text,
+                stop
+            )
+            SELECT
+                p.id,
+                moment,
+                p.created_at,
+                p.expires_at,
+                p.attempt,
+                p.version,
+                0,
+                p.priority,
+                p.parent,
+                3,
+                p.unique_hold,
+                p.kind,
+                p.queue,
+                p.tenant,
+                p.payload,
+                p.overrides,
+                p.metadata,
+                p.progress,
+                p.trace,
+                p.enqueued_by,
+                p.unique_key,
+                undo_code,
+                undo_text,
+                undo_stop
+            FROM parked AS p
+            RETURNING r.attempt, r.queue INTO gone;
+            IF FOUND THEN
+                DELETE FROM {schema}.waits WHERE job = run;
+                PERFORM pg_notify(channel, 'q' || gone.queue);
+                EXIT;
+            END IF;
+            UPDATE {schema}.running AS r
+            SET roll_back = true
+            WHERE r.id = run
+                AND r.stage < 2
+            RETURNING r.worker INTO gone;
+            IF FOUND THEN
+                PERFORM pg_notify(channel, concat('r', gone.worker, ':', run));
+                EXIT;
+            END IF;
+        ELSE
+            UPDATE {schema}.running AS r
+            SET cancel_requested = true
+            WHERE r.id = run
+                AND r.stage < 3
+                AND NOT r.roll_back
+            RETURNING r.worker INTO gone;
+            IF FOUND THEN
+                PERFORM pg_notify(channel, concat('c', gone.worker, ':', run));
+                EXIT;
+            END IF;
+        END IF;
+
+        SELECT lives.stage, lives.asked
+        INTO found_stage, found_asked
+        FROM (
+            SELECT stage, false AS asked FROM {schema}.ready WHERE id = run
+            UNION ALL
+            SELECT stage, roll_back FROM {schema}.running WHERE id = run
+            UNION ALL
+            SELECT stage, false FROM {schema}.waiting WHERE id = run
+        ) AS lives
+        LIMIT 1;
+        living := FOUND;
+        IF NOT living THEN
+            RETURN 3;
+        ELSIF found_stage = 3 OR (found_asked AND NOT undo) THEN
+            RETURN 1;
+        ELSIF found_stage = 2 AND undo THEN
+            RETURN 2;
+        END IF;
+        round := round + 1;
+        IF round > 100 THEN
+            RAISE EXCEPTION 'a job moves too fast to be cancelled' USING ERRCODE = '40001';
+        END IF;
+    END LOOP;
+
+    FOR spawned IN
+        SELECT s.child
+        FROM {schema}.steps AS s
+        WHERE s.job = run
+            AND s.child IS NOT NULL
+            AND s.status = 0
+        ORDER BY s.position
+    LOOP
+        PERFORM {schema}.cancel_run(spawned, undo, keep, undo_code, undo_text, undo_stop);
+    END LOOP;
+
+    IF NOT ended THEN
+        -- A running one decides by itself, once its worker has let go of what it is about to record.
+        IF undo THEN
+            PERFORM {schema}.begin_unwind(r.id, r.attempt, undo_code, undo_text, NULL, undo_stop)
+            FROM {schema}.ready AS r
+            WHERE r.id = run
+                AND r.stage = 3;
+        END IF;
+        RETURN 1;
+    END IF;
+
+    DELETE FROM {schema}.unique_keys
+    WHERE key = gone.unique_key
+        AND job_id = run
+        AND gone.unique_hold <= 1;
+    IF gone.stage > 0 OR gone.parent IS NOT NULL THEN
+        kept := {schema}.end_run(
+            run,
+            gone.parent,
+            7::int2,
+            NULL,
+            gone.error_code,
+            gone.error_text,
+            gone.caller_fix,
+            gone.stop
+        );
+    END IF;
+    INSERT INTO {schema}.history (
+        id,
+        finished_at,
+        purge_at,
+        created_at,
+        attempt,
+        slot,
+        state,
+        version,
+        crashes,
+        priority,
+        parent,
+        stage,
+        kind,
+        queue,
+        tenant,
+        payload,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        error_code,
+        error_text,
+        caller_fix,
+        stop,
+        steps
+    )
+    VALUES (
+        run,
+        moment,
+        moment + keep * interval '1 second',
+        gone.created_at,
+        gone.attempt,
+        {schema}.history_slot(moment, moment + keep * interval '1 second'),
+        7,
+        gone.version,
+        gone.crashes,
+        gone.priority,
+        gone.parent,
+        gone.stage,
+        gone.kind,
+        gone.queue,
+        gone.tenant,
+        gone.payload,
+        gone.metadata,
+        gone.progress,
+        gone.trace,
+        gone.enqueued_by,
+        gone.error_code,
+        gone.error_text,
+        gone.caller_fix,
+        gone.stop,
+        kept
+    );
+    RETURN 0;
+END
+$$;

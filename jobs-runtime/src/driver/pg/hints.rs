@@ -71,7 +71,7 @@ pub(super) async fn open(pg: &Pg, worker: WorkerId, queues: Vec<String>) -> Resu
         own: Arc::clone(pg.own_connections()),
         notify: pg.sql.notify.clone(),
         channel: pg.channel.clone(),
-        cancel_prefix: format!("c{}:", worker.0),
+        asked: format!("{}:", worker.0),
         queues: queues.into_iter().collect(),
         probes: Arc::clone(&pg.probes),
         sender,
@@ -165,7 +165,8 @@ struct Listener {
     own: Arc<Own>,
     notify: SqlStr,
     channel: String,
-    cancel_prefix: String,
+    /// What the name of a job of this worker's begins with.
+    asked: String,
     queues: HashSet<String>,
     probes: Arc<Probes>,
     sender: mpsc::Sender<Hint>,
@@ -260,8 +261,11 @@ impl Listener {
         if payload == UNWOKEN {
             return Some(Hint::Unwoken);
         }
-        let job = payload.strip_prefix(&self.cancel_prefix)?;
-        job.parse::<JobId>().ok().map(Hint::Cancel)
+        let (hint, rest): (fn(JobId) -> Hint, _) = match payload.strip_prefix('c') {
+            Some(rest) => (Hint::Cancel, rest),
+            None => (Hint::RollBack, payload.strip_prefix('r')?),
+        };
+        rest.strip_prefix(&self.asked)?.parse().ok().map(hint)
     }
 }
 

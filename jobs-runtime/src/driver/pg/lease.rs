@@ -53,11 +53,12 @@ impl LeaseSession for Session {
             };
             let answer = self.ask(&mut connection).await.map_err(fault::store("renew a worker's lease"))?;
             self.connection = Some(connection);
-            let Some(cancel) = answer else {
+            let Some((cancel, roll_back)) = answer else {
                 let detail = format!("the lease of worker {} has lapsed or was ended", self.worker.0);
                 return Err(Error::new(code::WORKER_LOST, detail));
             };
-            Ok(Renewed { cancel: cancel.into_iter().map(JobId).collect(), roll_back: Vec::new() })
+            let jobs = |ids: Vec<Uuid>| ids.into_iter().map(JobId).collect();
+            Ok(Renewed { cancel: jobs(cancel), roll_back: jobs(roll_back) })
         })
     }
 }
@@ -73,8 +74,8 @@ impl Session {
         own::connect(&self.options, settings).await.map_err(fault::store("open a lease's connection"))
     }
 
-    async fn ask(&self, connection: &mut PgConnection) -> Result<Option<Vec<Uuid>>, sqlx::Error> {
-        let renew = sqlx::query_scalar(self.renew.clone()).bind(self.worker.0);
+    async fn ask(&self, connection: &mut PgConnection) -> Result<Option<(Vec<Uuid>, Vec<Uuid>)>, sqlx::Error> {
+        let renew = sqlx::query_as(self.renew.clone()).bind(self.worker.0);
         if !self.pooled {
             return renew.fetch_optional(connection).await;
         }

@@ -5,6 +5,7 @@
 //! they do.
 
 mod ask;
+mod cancel;
 mod claim;
 mod commit;
 mod connect;
@@ -22,10 +23,13 @@ mod own;
 mod pooler;
 mod promote;
 mod purge;
+mod requeue;
 mod rescue;
 mod rows;
 mod schema;
 mod session;
+mod step_tx;
+mod steps;
 mod times;
 mod tokens;
 mod tx;
@@ -40,7 +44,7 @@ use crate::{
         KindCount, LeaseSession, ListFilter, Migrate, Migrated, NewEvent, NewJob, NewWorker, Operation, Outlook,
         Promoted, Published, Rescued, StepRecord, StepTransaction, Tx, WorkerId, WorkerRecord, Write, Written,
     },
-    error::{Error, code},
+    error::Error,
     id::JobId,
     outline::StoredItem,
 };
@@ -200,24 +204,24 @@ impl Driver for Pg {
     }
 
     fn cancel(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
-        Box::pin(operate::cancel(self, job))
+        Box::pin(cancel::cancel(self, job))
     }
 
     fn roll_back(&self, job: JobId) -> BoxFuture<'_, Result<CancelAnswer, Error>> {
-        self.cancel(job)
+        Box::pin(cancel::roll_back(self, job))
     }
 
-    fn steps(&self, _job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
-        Box::pin(async { Ok(Vec::new()) })
+    fn steps(&self, job: JobId) -> BoxFuture<'_, Result<Vec<StepRecord>, Error>> {
+        Box::pin(steps::steps(self, job))
     }
 
     fn begin_step(
         &self,
-        _worker: WorkerId,
-        _fence: Fence,
-        _tenant: Option<String>,
+        worker: WorkerId,
+        fence: Fence,
+        tenant: Option<String>,
     ) -> BoxFuture<'_, Result<Box<dyn StepTransaction>, Error>> {
-        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+        Box::pin(step_tx::begin(self, worker, fence, tenant))
     }
 
     fn publish<'a>(
@@ -244,12 +248,12 @@ impl Driver for Pg {
         Box::pin(wake::wake(self, limit))
     }
 
-    fn operate(&self, _job: JobId, _operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(async { Err(Error::new(code::DRIVER_UNSUPPORTED, "not built yet")) })
+    fn operate(&self, job: JobId, operation: Operation) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(operate::operate(self, job, operation))
     }
 
     fn requeue(&self, job: JobId) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(operate::requeue(self, job))
+        Box::pin(requeue::requeue(self, job))
     }
 
     fn find(&self, job: JobId) -> BoxFuture<'_, Result<Option<JobRecord>, Error>> {

@@ -1,115 +1,203 @@
-//! Cancels and requeues, whatever moves the job meanwhile. Upstream: the client, the operator's tools.
+//! Applies what an operator says about runs that cannot go on by themselves. Upstream: the client, the operator's tools.
+//! Downstream: nothing.
+//!
+//! The run's row is locked first, so that nobody claims, wakes or requeues it meanwhile.
 
-use super::{Pg, ask::Ask, fault, own::timed_out, rescue::KEEP_CANCELLED, rows::Columns, session::ANSWER};
+use super::{
+    Pg, fault,
+    own::timed_out,
+    rows::{Columns, stop_text},
+    session::ANSWER,
+};
 use crate::{
-    driver::CancelAnswer,
+    driver::{Operation, Resolution, Stage, StepRef, StepStatus},
     error::{Error, code},
+    failure::Stop,
     id::JobId,
-    state::State,
 };
 use sqlx::{PgConnection, SqlStr};
 use tokio::time::timeout;
-use uuid::Uuid;
 
-/// How often a job is looked for that moves from table to table as fast as it is looked for.
-const MAX_ROUNDS: u32 = 100;
-
-/// Looks in each table in a statement of its own. A job may slip past from one to the next, so "not found" is believed
-/// only from one statement that sees all tables at once.
-pub(super) async fn cancel(pg: &Pg, job: JobId) -> Result<CancelAnswer, Error> {
-    let doing = || fault::store("cancel a job");
-    for _ in 0..MAX_ROUNDS {
-        for statement in [&pg.sql.cancel_ready, &pg.sql.cancel_waiting] {
-            if end(pg, statement, job).await.map_err(doing())? {
-                return Ok(CancelAnswer::Cancelled);
-            }
-        }
-        if ask(pg, job).await.map_err(doing())? {
-            return Ok(CancelAnswer::Asked);
-        }
-        match stored_state(pg, job).await? {
-            None => return Ok(CancelAnswer::NotFound),
-            Some(state) if state.is_final() => return Ok(CancelAnswer::AlreadyFinal(state)),
-            Some(_) => {}
-        }
-    }
-    Err(Error::new(code::STORE_UNAVAILABLE, format!("job {job} moves too fast to be cancelled")))
+/// Where a run stands that can be spoken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Suspended,
+    Dead(Stage),
 }
 
-async fn end(pg: &Pg, statement: &SqlStr, job: JobId) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query(statement.clone()).bind(job.0).bind(KEEP_CANCELLED).execute_on(pg.callers()).await?;
-    Ok(done > 0)
+/// The parts of a run's records.
+const FORWARD: i16 = 0;
+const UNDO: i16 = 1;
+
+fn doing() -> impl FnOnce(sqlx::Error) -> Error {
+    fault::store("act on a run")
 }
 
-async fn ask(pg: &Pg, job: JobId) -> Result<bool, sqlx::Error> {
-    let query = sqlx::query(pg.sql.cancel_running.clone()).bind(job.0).bind(&pg.channel);
-    Ok(query.fetch_optional_on(pg.callers()).await?.is_some())
+pub(super) async fn operate(pg: &Pg, job: JobId, operation: Operation) -> Result<(), Error> {
+    let applied = timeout(2 * ANSWER, apply(pg, job, operation)).await;
+    applied.unwrap_or_else(|_| Err(doing()(timed_out())))
 }
 
-async fn stored_state(pg: &Pg, job: JobId) -> Result<Option<State>, Error> {
-    let query = sqlx::query(pg.sql.state.clone()).bind(job.0);
-    let row = query.fetch_one_on(pg.callers()).await.map_err(fault::store("look for a job"))?;
-    Columns::of(&row).state_or_null()
-}
-
-pub(super) async fn requeue(pg: &Pg, job: JobId) -> Result<(), Error> {
-    let started = timeout(2 * ANSWER, start_over(pg, job)).await;
-    started.unwrap_or_else(|_| Err(fault::store("requeue a job")(timed_out())))
-}
-
-/// A requeued job takes its unique key again, if its end or first claim had freed it.
-async fn start_over(pg: &Pg, job: JobId) -> Result<(), Error> {
-    let doing = || fault::store("requeue a job");
+async fn apply(pg: &Pg, job: JobId, operation: Operation) -> Result<(), Error> {
     let mut session = pg.callers().acquire().await.map_err(doing())?;
     let mut tx = session.begin().await.map_err(doing())?;
-    let locked = pg.query(&pg.sql.requeue_lock).bind(job.0).fetch_optional(&mut *tx).await.map_err(doing())?;
-    let Some(row) = locked else {
-        let row = pg.query(&pg.sql.state).bind(job.0).fetch_one(&mut *tx).await.map_err(doing())?;
-        return Err(refusal(job, Columns::of(&row).state_or_null()?));
-    };
-    let mut columns = Columns::of(&row);
-    let key = columns.next::<Option<&[u8]>>()?;
-    let hold = columns.next::<Option<i16>>()?;
-    if let (Some(key), Some(hold @ 0..=1)) = (key, hold) {
-        let kind: &str = columns.next()?;
-        retake(pg, job, kind, key, hold, &mut tx).await?;
+    let stands = lock(pg, job, &mut tx).await?;
+    match (operation, stands) {
+        (Operation::Resolve(step, resolution), Some(stands)) => {
+            resolve(pg, job, &step, resolution, &mut tx).await?;
+            if stands == Stands::Suspended {
+                send(pg, &pg.sql.operate_wake, job, &mut tx).await?;
+            }
+        }
+        (Operation::Resume, Some(Stands::Suspended)) => send(pg, &pg.sql.operate_wake, job, &mut tx).await?,
+        (Operation::Resume, Some(Stands::Dead(Stage::Unwinding))) => resume(pg, job, &mut tx).await?,
+        (Operation::SkipUndo(step), Some(Stands::Dead(Stage::Unwinding))) => {
+            undo(pg, job, &step, StepStatus::Skipped, &mut tx).await?;
+        }
+        (Operation::MarkUndone(step), Some(Stands::Dead(Stage::Unwinding))) => {
+            undo(pg, job, &step, StepStatus::Done, &mut tx).await?;
+        }
+        (operation, stands) => return Err(refusal(pg, job, &operation, stands, &mut tx).await?),
     }
-    pg.query(&pg.sql.requeue).bind(job.0).bind(&pg.channel).execute(&mut *tx).await.map_err(doing())?;
     tx.commit().await.map_err(doing())?;
     session.give_back();
     Ok(())
 }
 
-async fn retake(
-    pg: &Pg,
-    job: JobId,
-    kind: &str,
-    key: &[u8],
-    hold: i16,
-    connection: &mut PgConnection,
-) -> Result<(), Error> {
-    let holder: Option<Uuid> = pg
-        .scalar(&pg.sql.requeue_key)
-        .bind(key)
-        .bind(job.0)
-        .bind(hold)
-        .fetch_optional(connection)
-        .await
-        .map_err(fault::store("take a requeued job's unique key"))?;
-    match holder {
-        None => Ok(()),
-        Some(holder) => {
-            let detail = format!("job {} holds the unique key of this `{kind}`", JobId(holder));
-            Err(Error::new(code::JOB_DUPLICATE, detail))
-        }
+/// Locks the run, if it is suspended or dead.
+async fn lock(pg: &Pg, job: JobId, connection: &mut PgConnection) -> Result<Option<Stands>, Error> {
+    let suspended = pg.query(&pg.sql.operate_suspended).bind(job.0).fetch_optional(&mut *connection).await;
+    if suspended.map_err(doing())?.is_some() {
+        return Ok(Some(Stands::Suspended));
     }
+    let dead = pg.query(&pg.sql.operate_dead).bind(job.0).fetch_optional(connection).await.map_err(doing())?;
+    dead.map(|row| Columns::of(&row).stage().map(Stands::Dead)).transpose()
 }
 
-fn refusal(job: JobId, state: Option<State>) -> Error {
-    match state {
-        None => Error::new(code::JOB_NOT_FOUND, format!("no job {job} is stored")),
-        Some(state) => {
-            Error::new(code::JOB_STATE_REFUSED, format!("job {job} is {state}; only a dead one is requeued"))
-        }
+async fn send(pg: &Pg, sql: &SqlStr, job: JobId, connection: &mut PgConnection) -> Result<(), Error> {
+    pg.query(sql).bind(job.0).execute(connection).await.map(drop).map_err(doing())
+}
+
+async fn resume(pg: &Pg, job: JobId, connection: &mut PgConnection) -> Result<(), Error> {
+    send(pg, &pg.sql.resume_undos, job, &mut *connection).await?;
+    let resumed = pg.query(&pg.sql.resume).bind(job.0).bind(&pg.channel).execute(connection).await;
+    resumed.map(drop).map_err(doing())
+}
+
+/// Answers for a `once` step that began and left no result, or that failed.
+async fn resolve(
+    pg: &Pg,
+    job: JobId,
+    step: &StepRef,
+    resolution: Resolution,
+    connection: &mut PgConnection,
+) -> Result<(), Error> {
+    match find(pg, job, FORWARD, step, &mut *connection).await? {
+        Some((true, StepStatus::Started | StepStatus::Failed)) => {}
+        None => return Err(unknown(job, step)),
+        Some((false, _)) => return Err(unanswerable(job, step, "is not `once`, so nobody has to answer for it")),
+        Some((true, _)) => return Err(unanswerable(job, step, "has a result")),
     }
+    if resolution == Resolution::Again {
+        let forgotten = pg.query(&pg.sql.operate_forget).bind(job.0).bind(&step.name).bind(&step.key);
+        return forgotten.execute(connection).await.map(drop).map_err(doing());
+    }
+    let (status, output, text) = match &resolution {
+        Resolution::Done(output) => (StepStatus::Done, Some(output.as_str()), None),
+        Resolution::Failed(text) => (StepStatus::Failed, None, Some(text.as_str())),
+        Resolution::Again => return Ok(()),
+    };
+    pg.query(&pg.sql.operate_answer)
+        .bind(job.0)
+        .bind(&step.name)
+        .bind(&step.key)
+        .bind(status as i16)
+        .bind(output.map(str::to_owned))
+        .bind(text.map(|_| code::STEP_FAILED.name))
+        .bind(text.map(str::to_owned))
+        .bind(text.map(|_| stop_text(Stop::Terminal)))
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(doing())
+}
+
+/// Says what became of a compensation, also of one whose turn has not come.
+async fn undo(
+    pg: &Pg,
+    job: JobId,
+    step: &StepRef,
+    status: StepStatus,
+    connection: &mut PgConnection,
+) -> Result<(), Error> {
+    if find(pg, job, FORWARD, step, &mut *connection).await?.is_none() {
+        return Err(unknown(job, step));
+    }
+    if let Some((_, StepStatus::Done)) = find(pg, job, UNDO, step, &mut *connection).await? {
+        return Err(unanswerable(job, step, "is undone"));
+    }
+    pg.query(&pg.sql.operate_undo)
+        .bind(job.0)
+        .bind(&step.name)
+        .bind(&step.key)
+        .bind(status as i16)
+        .execute(connection)
+        .await
+        .map(drop)
+        .map_err(doing())
+}
+
+/// Locks a record. Says whether its step is `once`, and how far it is.
+async fn find(
+    pg: &Pg,
+    job: JobId,
+    role: i16,
+    step: &StepRef,
+    connection: &mut PgConnection,
+) -> Result<Option<(bool, StepStatus)>, Error> {
+    let found = pg.query(&pg.sql.operate_step).bind(job.0).bind(role).bind(&step.name).bind(&step.key);
+    let Some(row) = found.fetch_optional(connection).await.map_err(doing())? else { return Ok(None) };
+    let mut columns = Columns::of(&row);
+    Ok(Some((columns.next()?, columns.step_status()?)))
+}
+
+fn named(step: &StepRef) -> String {
+    if step.key.is_empty() { format!("`{}`", step.name) } else { format!("`{}` ({})", step.name, step.key) }
+}
+
+fn unknown(job: JobId, step: &StepRef) -> Error {
+    Error::new(code::STEP_NOT_FOUND, format!("job {job} has recorded no step {}", named(step)))
+}
+
+fn unanswerable(job: JobId, step: &StepRef, why: &str) -> Error {
+    Error::new(code::STEP_NOT_FOUND, format!("step {} of job {job} {why}", named(step)))
+}
+
+/// Why an operation does not apply to where the job stands.
+async fn refusal(
+    pg: &Pg,
+    job: JobId,
+    operation: &Operation,
+    stands: Option<Stands>,
+    connection: &mut PgConnection,
+) -> Result<Error, Error> {
+    let only = match operation {
+        Operation::Resolve(..) => "only a suspended or dead run is answered for",
+        Operation::Resume => "only a suspended run, or a dead one that unwound in part, is resumed",
+        Operation::SkipUndo(_) | Operation::MarkUndone(_) => {
+            "only of a dead run that unwound in part is a step's undoing settled"
+        }
+    };
+    let state = match stands {
+        Some(Stands::Suspended) => "suspended".to_owned(),
+        Some(Stands::Dead(_)) => "dead and has not unwound".to_owned(),
+        None => {
+            let row = pg.query(&pg.sql.state).bind(job.0).fetch_one(connection).await.map_err(doing())?;
+            match Columns::of(&row).state_or_null()? {
+                None => return Ok(Error::new(code::JOB_NOT_FOUND, format!("no job {job} is stored"))),
+                Some(state) => state.to_string(),
+            }
+        }
+    };
+    Ok(Error::new(code::JOB_STATE_REFUSED, format!("job {job} is {state}; {only}")))
 }

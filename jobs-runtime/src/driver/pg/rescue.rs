@@ -1,7 +1,10 @@
 //! Hands back what lost workers held. Upstream: `upkeep`. Downstream: nothing.
 
-use super::{Pg, fault, rows::Columns};
-use crate::{driver::Rescued, error::Error, spec::Keep};
+use super::{
+    Pg, fault,
+    rows::{Columns, stop_text},
+};
+use crate::{driver::Rescued, error::Error, failure::RecordedFailure, spec::Keep};
 use sqlx::PgConnection;
 
 /// The seconds that a job stays in the history which ends as cancelled without its worker: nobody else knows its kind.
@@ -49,6 +52,7 @@ pub(super) async fn release(
     workers: &[i64],
     crashes: i16,
 ) -> Result<Rescued, Error> {
+    let undone = RecordedFailure::rolled_back();
     let row = pg
         .query(&pg.sql.release)
         .bind(workers)
@@ -56,6 +60,9 @@ pub(super) async fn release(
         .bind(&pg.channel)
         .bind(KEEP_CANCELLED)
         .bind(i64::from(PIECE))
+        .bind(undone.code)
+        .bind(undone.operator)
+        .bind(undone.stop.map(stop_text))
         .fetch_one(connection)
         .await
         .map_err(fault::store("hand back a worker's jobs"))?;

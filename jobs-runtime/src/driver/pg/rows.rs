@@ -1,7 +1,7 @@
 //! Reads rows column by column, in the order of the statement. Upstream: the verbs. Downstream: nothing.
 
 use crate::{
-    driver::Stage,
+    driver::{Stage, StepKind, StepStatus},
     error::{Error, code},
     failure::{RecordedFailure, Stop},
     json::JsonText,
@@ -73,24 +73,34 @@ impl<'r> Columns<'r> {
 
     /// The next column, a state.
     pub(super) fn state(&mut self) -> Result<State, Error> {
-        let at = self.at;
-        self.state_or_null()?.ok_or_else(|| unreadable(at, "a state is missing"))
+        self.numbered(&State::ALL, "state", |state| state as i16)
     }
 
     /// The next column, a state or NULL.
     pub(super) fn state_or_null(&mut self) -> Result<Option<State>, Error> {
         let at = self.at;
-        let Some(code) = self.next::<Option<i16>>()? else { return Ok(None) };
-        let known = State::ALL.into_iter().find(|state| *state as i16 == code);
-        known.map(Some).ok_or_else(|| unreadable(at, format!("{code} is no state")))
+        let number = self.next::<Option<i16>>()?;
+        number.map(|number| known(at, number, &State::ALL, "state", |state| state as i16)).transpose()
     }
 
     /// The next column, a stage.
     pub(super) fn stage(&mut self) -> Result<Stage, Error> {
+        self.numbered(&Stage::ALL, "stage", |stage| stage as i16)
+    }
+
+    /// The next column, what a record is of.
+    pub(super) fn step_kind(&mut self) -> Result<StepKind, Error> {
+        self.numbered(&StepKind::ALL, "kind of step", |kind| kind as i16)
+    }
+
+    /// The next column, how far a recorded step is.
+    pub(super) fn step_status(&mut self) -> Result<StepStatus, Error> {
+        self.numbered(&StepStatus::ALL, "status of a step", |status| status as i16)
+    }
+
+    fn numbered<T: Copy>(&mut self, all: &[T], what: &str, number: fn(T) -> i16) -> Result<T, Error> {
         let at = self.at;
-        let code = self.next::<i16>()?;
-        let known = Stage::ALL.into_iter().find(|stage| *stage as i16 == code);
-        known.ok_or_else(|| unreadable(at, format!("{code} is no stage")))
+        known(at, self.next()?, all, what, number)
     }
 
     /// The next two columns, why a parked run cannot go on.
@@ -129,6 +139,12 @@ pub(super) fn stop_text(stop: Stop) -> &'static str {
 fn parse_stop(text: &str) -> Result<Stop, serde::de::value::Error> {
     use serde::{Deserialize, de::IntoDeserializer};
     Stop::deserialize(text.into_deserializer())
+}
+
+/// The value of a number.
+fn known<T: Copy>(column: usize, stored: i16, all: &[T], what: &str, number: fn(T) -> i16) -> Result<T, Error> {
+    let found = all.iter().copied().find(|value| number(*value) == stored);
+    found.ok_or_else(|| unreadable(column, format!("{stored} is no {what}")))
 }
 
 /// What a stored value that cannot be read becomes.

@@ -4,11 +4,12 @@ use super::{
     Answers,
     park::park,
     rounds::{Items, Round},
+    steps,
 };
 use crate::{
     driver::{
-        Finish, NewJob, Progress, Reschedule, WorkerId, Written,
-        pg::{Pg, enqueue, fault, rows::stop_text, times},
+        Fence, Finish, NewJob, Progress, Reschedule, WorkerId, Written,
+        pg::{Pg, fault, rows::stop_text, times},
     },
     failure::RecordedFailure,
     spec::{Keep, OnConflict},
@@ -21,10 +22,7 @@ use uuid::Uuid;
 /// Applies a round as a whole: in one statement where one suffices, else in one transaction.
 pub(super) async fn apply(pg: &Pg, worker: WorkerId, round: &Round<'_>) -> Result<Answers, sqlx::Error> {
     let mut session = pg.own().acquire().await?;
-    let kinds =
-        [round.progress.is_empty(), round.finish.is_empty(), round.reschedule.is_empty(), round.park.is_empty()];
-    let alone = kinds.iter().filter(|empty| !**empty).count() == 1;
-    if alone && !pg.is_pooled() && round.finish.iter().all(|(_, _, finish)| finish.follow_up.is_none()) {
+    if !pg.is_pooled() && is_one_statement(round) {
         let answers = statements(pg, worker, round, &mut session).await;
         if answers.as_ref().err().is_none_or(fault::leaves_connection_well) {
             session.give_back();
@@ -38,6 +36,14 @@ pub(super) async fn apply(pg: &Pg, worker: WorkerId, round: &Round<'_>) -> Resul
     Ok(answers)
 }
 
+/// Whether one statement writes it all.
+fn is_one_statement(round: &Round<'_>) -> bool {
+    round.kinds() == 1
+        && round.finish.iter().all(|(_, _, finish)| finish.follow_up.is_none())
+        && round.steps.iter().all(|(_, _, step)| step.child.is_none())
+        && round.unwind.iter().all(|(_, _, unwind)| unwind.records.is_empty())
+}
+
 async fn statements(
     pg: &Pg,
     worker: WorkerId,
@@ -47,6 +53,12 @@ async fn statements(
     let mut answers = Answers::with_capacity(round.len());
     if !round.progress.is_empty() {
         progress(pg, worker, &round.progress, connection, &mut answers).await?;
+    }
+    if !round.steps.is_empty() {
+        steps::steps(pg, worker, &round.steps, connection, &mut answers).await?;
+    }
+    if !round.unwind.is_empty() {
+        steps::unwind(pg, worker, &round.unwind, connection, &mut answers).await?;
     }
     if !round.finish.is_empty() {
         finish(pg, worker, &round.finish, connection, &mut answers).await?;
@@ -68,7 +80,7 @@ async fn progress(
     connection: &mut PgConnection,
     answers: &mut Answers,
 ) -> Result<(), sqlx::Error> {
-    let fences = Fences::of(items);
+    let fences = Fences::of(items.iter().map(|(_, fence, _)| fence));
     let texts: Result<Vec<_>, _> = items.iter().map(|(_, _, progress)| serde_json::to_string(progress)).collect();
     let landed = pg
         .scalar::<Uuid>(&pg.sql.progress)
@@ -103,11 +115,7 @@ async fn finish(
         .filter_map(|(_, _, finish)| finish.follow_up.as_deref())
         .map(follow_up)
         .collect();
-    if follow_ups.iter().any(|job| job.unique.is_some()) {
-        // Somebody's open transaction may hold the key: what goes together with this end is not to wait long for it.
-        sqlx::raw_sql("SET LOCAL lock_timeout = '1s'").execute(&mut *connection).await?;
-    }
-    enqueue::all(pg, connection, &follow_ups).await.map_err(enqueue::Refusal::into_sql)?;
+    steps::enqueue_soon(pg, &follow_ups, connection).await?;
     answers.extend(items.iter().map(|(place, fence, _)| (*place, answer(landed.contains(&fence.job.0)))));
     Ok(())
 }
@@ -137,7 +145,7 @@ async fn complete(
     keep: Keep,
     connection: &mut PgConnection,
 ) -> Result<Vec<Uuid>, sqlx::Error> {
-    let fences = Fences::of(items);
+    let fences = Fences::of(items.iter().map(|(_, fence, _)| fence));
     pg.scalar(&pg.sql.complete)
         .bind(worker.0)
         .bind(&fences.jobs)
@@ -154,7 +162,7 @@ async fn finish_any(
     items: &Items<'_, Finish>,
     connection: &mut PgConnection,
 ) -> Result<Vec<Uuid>, sqlx::Error> {
-    let fences = Fences::of(items);
+    let fences = Fences::of(items.iter().map(|(_, fence, _)| fence));
     let failures = Failures::of(items.iter().map(|(_, _, finish)| finish.failure.as_ref()));
     let states: Vec<_> = items.iter().map(|(_, _, finish)| finish.state as i16).collect();
     let outputs: Vec<_> =
@@ -183,12 +191,13 @@ async fn reschedule(
     connection: &mut PgConnection,
     answers: &mut Answers,
 ) -> Result<(), sqlx::Error> {
-    let fences = Fences::of(items);
+    let fences = Fences::of(items.iter().map(|(_, fence, _)| fence));
     let failures = Failures::of(items.iter().map(|(_, _, change)| change.failure.as_ref()));
     let attempts: Vec<_> = items.iter().map(|(_, _, change)| saturate(change.attempt)).collect();
     let delays: Vec<_> = items.iter().map(|(_, _, change)| times::seconds(change.delay)).collect();
     let failed: Vec<_> = items.iter().map(|(_, _, change)| change.failure.is_some()).collect();
     let keeps: Vec<_> = items.iter().map(|(_, _, change)| seconds(change.keep)).collect();
+    let undone = RecordedFailure::rolled_back();
     let rows = pg
         .query(&pg.sql.reschedule)
         .bind(worker.0)
@@ -204,6 +213,9 @@ async fn reschedule(
         .bind(&failures.stops)
         .bind(keeps)
         .bind(&pg.channel)
+        .bind(undone.code)
+        .bind(undone.operator)
+        .bind(undone.stop.map(stop_text))
         .fetch_all(connection)
         .await?;
     let mut landed = HashMap::with_capacity(rows.len());
@@ -232,8 +244,8 @@ fn seconds(keep: Keep) -> Option<f64> {
     }
 }
 
-fn saturate(attempt: u32) -> i32 {
-    i32::try_from(attempt).unwrap_or(i32::MAX)
+pub(super) fn saturate(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 /// The fences, one array each.
@@ -244,11 +256,11 @@ pub(super) struct Fences {
 }
 
 impl Fences {
-    pub(super) fn of<C>(items: &Items<'_, C>) -> Self {
+    pub(super) fn of<'f>(fences: impl Iterator<Item = &'f Fence> + Clone) -> Self {
         Self {
-            jobs: items.iter().map(|(_, fence, _)| fence.job.0).collect(),
-            attempts: items.iter().map(|(_, fence, _)| saturate(fence.attempt)).collect(),
-            tokens: items.iter().map(|(_, fence, _)| fence.token.0).collect(),
+            jobs: fences.clone().map(|fence| fence.job.0).collect(),
+            attempts: fences.clone().map(|fence| saturate(fence.attempt)).collect(),
+            tokens: fences.map(|fence| fence.token.0).collect(),
         }
     }
 }

@@ -4,6 +4,7 @@
 mod apply;
 mod park;
 mod rounds;
+mod steps;
 
 use super::{Pg, fault, session::ANSWER};
 use crate::{
@@ -12,7 +13,11 @@ use crate::{
 };
 use rounds::Round;
 use std::{collections::HashMap, sync::atomic::Ordering};
+pub(super) use steps::Records;
 use tokio::time::timeout;
+
+/// How often a round that lost against a concurrent transaction is sent again.
+const MAX_CONFLICTS: u32 = 5;
 
 /// What became of the items of a batch, by place.
 type Answers = HashMap<usize, Written>;
@@ -40,18 +45,35 @@ pub(super) async fn commit(pg: &Pg, worker: WorkerId, writes: &[Write]) -> Resul
 /// Lands a round. If the fault of one item stops it, its halves are tried apart, down to the single item.
 async fn land(pg: &Pg, worker: WorkerId, round: Round<'_>, answers: &mut Answers) -> Result<(), Error> {
     let mut pending = vec![round];
+    let mut conflicts = 0;
     while let Some(round) = pending.pop() {
         let applied = timeout(ANSWER, apply::apply(pg, worker, &round)).await;
         match applied.unwrap_or_else(|_| Err(pg.timed_out())) {
             Ok(landed) => answers.extend(landed),
+            // A child's end and its parent's take each other's records.
+            Err(error) if fault::is_conflict(&error) && conflicts < MAX_CONFLICTS => {
+                conflicts += 1;
+                pending.push(round);
+            }
             Err(error) if fault::is_of_item(&error) => match round.halve() {
                 Ok((first, second)) => pending.extend([second, first]),
                 Err(place) => {
-                    answers.insert(place, Written::Refused(fault::store("write about a job")(error)));
+                    answers.insert(place, Written::Refused(refused(error)));
                 }
             },
             Err(error) => return Err(fault::store("write about jobs")(error)),
         }
     }
     Ok(())
+}
+
+/// What an item is refused with: our own refusal where it is one.
+fn refused(error: sqlx::Error) -> Error {
+    match error {
+        sqlx::Error::Encode(error) => match error.downcast::<Error>() {
+            Ok(own) => *own,
+            Err(error) => fault::store("write about a job")(sqlx::Error::Encode(error)),
+        },
+        error => fault::store("write about a job")(error),
+    }
 }

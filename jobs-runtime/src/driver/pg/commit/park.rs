@@ -21,7 +21,7 @@ pub(super) async fn park(
     connection: &mut PgConnection,
     answers: &mut Answers,
 ) -> Result<(), sqlx::Error> {
-    let fences = Fences::of(items);
+    let fences = Fences::of(items.iter().map(|(_, fence, _)| fence));
     let reasons = Failures::of(items.iter().map(|(_, _, park)| park.reason.as_ref()));
     let query = pg
         .query(&pg.sql.park)

@@ -11,7 +11,11 @@ WITH gone AS (
             WHERE workers.id = $1
                 AND lease_until > clock_timestamp()
         )
-    RETURNING *
+    RETURNING
+        *,
+        CASE WHEN stage > 0 OR parent IS NOT NULL
+            THEN {schema}.end_run(id, parent, 4::int2, NULL, NULL, NULL, NULL, NULL)
+        END AS steps
 ),
 freed AS (
     DELETE FROM {schema}.unique_keys
@@ -39,7 +43,8 @@ kept AS (
         metadata,
         progress,
         trace,
-        enqueued_by
+        enqueued_by,
+        steps
     )
     SELECT
         id,
@@ -61,7 +66,8 @@ kept AS (
         metadata,
         progress,
         trace,
-        enqueued_by
+        enqueued_by,
+        steps
     FROM gone
     WHERE $5::float8 IS NOT NULL
 )

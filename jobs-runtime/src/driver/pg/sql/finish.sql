@@ -3,7 +3,7 @@
 WITH asked AS MATERIALIZED (
     SELECT *
     FROM unnest($2::uuid[], $5::int2[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::float8[])
-        AS a (id, state, output, error_code, error_text, caller_fix, stop, keep)
+        AS a (id, state, output, end_code, end_text, end_fix, end_stop, keep)
 ),
 gone AS (
     DELETE FROM {schema}.running
@@ -22,6 +22,22 @@ freed AS (
     DELETE FROM {schema}.unique_keys
     WHERE key = ANY (ARRAY(SELECT unique_key FROM gone WHERE unique_hold <= 1))
         AND job_id = ANY (ARRAY(SELECT id FROM gone WHERE unique_hold <= 1))
+),
+ended AS MATERIALIZED (
+    SELECT
+        g.*,
+        a.state,
+        a.output,
+        a.end_code,
+        a.end_text,
+        a.end_fix,
+        a.end_stop,
+        a.keep,
+        CASE WHEN g.stage > 0 OR g.parent IS NOT NULL
+            THEN {schema}.end_run(g.id, g.parent, a.state, a.output, a.end_code, a.end_text, a.end_fix, a.end_stop)
+        END AS steps
+    FROM gone AS g
+    JOIN asked AS a USING (id)
 ),
 buried AS (
     INSERT INTO {schema}.dead (
@@ -51,33 +67,32 @@ buried AS (
         stop
     )
     SELECT
-        g.id,
+        id,
         statement_timestamp(),
-        g.created_at,
-        g.attempt,
-        g.version,
-        g.crashes,
-        g.priority,
-        g.parent,
-        g.stage,
-        g.unique_hold,
-        g.kind,
-        g.queue,
-        g.tenant,
-        g.payload,
-        g.overrides,
-        g.metadata,
-        g.progress,
-        g.trace,
-        g.enqueued_by,
-        g.unique_key,
-        a.error_code,
-        a.error_text,
-        a.caller_fix,
-        a.stop
-    FROM gone AS g
-    JOIN asked AS a USING (id)
-    WHERE a.state = 5
+        created_at,
+        attempt,
+        version,
+        crashes,
+        priority,
+        parent,
+        stage,
+        unique_hold,
+        kind,
+        queue,
+        tenant,
+        payload,
+        overrides,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        unique_key,
+        end_code,
+        end_text,
+        end_fix,
+        end_stop
+    FROM ended
+    WHERE state = 5
 ),
 kept AS (
     INSERT INTO {schema}.history (
@@ -105,37 +120,38 @@ kept AS (
         error_code,
         error_text,
         caller_fix,
-        stop
+        stop,
+        steps
     )
     SELECT
-        g.id,
+        id,
         statement_timestamp(),
-        statement_timestamp() + a.keep * interval '1 second',
-        g.created_at,
-        g.attempt,
-        {schema}.history_slot(statement_timestamp(), statement_timestamp() + a.keep * interval '1 second'),
-        a.state,
-        g.version,
-        g.crashes,
-        g.priority,
-        g.parent,
-        g.stage,
-        g.kind,
-        g.queue,
-        g.tenant,
-        g.payload,
-        a.output::json,
-        g.metadata,
-        g.progress,
-        g.trace,
-        g.enqueued_by,
-        a.error_code,
-        a.error_text,
-        a.caller_fix,
-        a.stop
-    FROM gone AS g
-    JOIN asked AS a USING (id)
-    WHERE a.state <> 5
-        AND a.keep IS NOT NULL
+        statement_timestamp() + keep * interval '1 second',
+        created_at,
+        attempt,
+        {schema}.history_slot(statement_timestamp(), statement_timestamp() + keep * interval '1 second'),
+        state,
+        version,
+        crashes,
+        priority,
+        parent,
+        stage,
+        kind,
+        queue,
+        tenant,
+        payload,
+        output::json,
+        metadata,
+        progress,
+        trace,
+        enqueued_by,
+        end_code,
+        end_text,
+        end_fix,
+        end_stop,
+        steps
+    FROM ended
+    WHERE state <> 5
+        AND keep IS NOT NULL
 )
 SELECT id FROM gone

@@ -1,5 +1,6 @@
 -- Hands back what workers hold whose rows the transaction has locked before this statement's snapshot was taken.
--- $1 workers, $2 crashes to add, $3 channel, $4 seconds to keep what ends as cancelled, $5 how many jobs at most
+-- $1 workers, $2 crashes to add, $3 channel, $4 seconds to keep what ends as cancelled, $5 how many jobs at most,
+-- $6 code, $7 text and $8 stop of what unwinds because it was asked to
 WITH picked AS MATERIALIZED (
     SELECT id
     FROM {schema}.running
@@ -18,6 +19,22 @@ ended AS (
     WHERE id = ANY ($1::int8[])
         AND (SELECT count(*) FROM picked) < $5
     RETURNING id
+),
+decided AS (
+    SELECT
+        *,
+        (cancel_requested AND NOT roll_back) OR (roll_back AND stage = 0) AS ends,
+        roll_back AND stage = 1 AS unwinds
+    FROM gone
+),
+changed AS MATERIALIZED (
+    SELECT
+        *,
+        CASE WHEN ends AND (stage > 0 OR parent IS NOT NULL)
+            THEN {schema}.end_run(id, parent, 7::int2, NULL, error_code, error_text, caller_fix, stop)
+        END AS steps,
+        CASE WHEN unwinds THEN {schema}.begin_unwind(id, attempt, $6, $7, NULL, $8) END AS begun
+    FROM decided
 ),
 cancelled AS (
     INSERT INTO {schema}.history (
@@ -44,7 +61,8 @@ cancelled AS (
         error_code,
         error_text,
         caller_fix,
-        stop
+        stop,
+        steps
     )
     SELECT
         id,
@@ -70,15 +88,16 @@ cancelled AS (
         error_code,
         error_text,
         caller_fix,
-        stop
-    FROM gone
-    WHERE cancel_requested
+        stop,
+        steps
+    FROM changed
+    WHERE ends
     RETURNING id
 ),
 freed AS (
     DELETE FROM {schema}.unique_keys
-    WHERE key = ANY (ARRAY(SELECT unique_key FROM gone WHERE cancel_requested AND unique_hold <= 1))
-        AND job_id = ANY (ARRAY(SELECT id FROM gone WHERE cancel_requested AND unique_hold <= 1))
+    WHERE key = ANY (ARRAY(SELECT unique_key FROM changed WHERE ends AND unique_hold <= 1))
+        AND job_id = ANY (ARRAY(SELECT id FROM changed WHERE ends AND unique_hold <= 1))
 ),
 again AS (
     INSERT INTO {schema}.ready (
@@ -115,10 +134,10 @@ again AS (
         expires_at,
         attempt,
         version,
-        least(crashes::int4 + $2, 32767),
+        CASE WHEN unwinds THEN 0 ELSE least(crashes::int4 + $2, 32767) END,
         priority,
         parent,
-        stage,
+        CASE WHEN unwinds THEN 3 ELSE stage END,
         unique_hold,
         kind,
         queue,
@@ -130,12 +149,12 @@ again AS (
         trace,
         enqueued_by,
         unique_key,
-        error_code,
-        error_text,
-        caller_fix,
-        stop
-    FROM gone
-    WHERE NOT cancel_requested
+        CASE WHEN unwinds THEN $6 ELSE error_code END,
+        CASE WHEN unwinds THEN $7 ELSE error_text END,
+        CASE WHEN NOT unwinds THEN caller_fix END,
+        CASE WHEN unwinds THEN $8 ELSE stop END
+    FROM changed
+    WHERE NOT ends
     RETURNING queue
 ),
 told AS MATERIALIZED (

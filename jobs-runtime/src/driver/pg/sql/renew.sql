@@ -6,10 +6,19 @@ WITH renewed AS (
         AND lease_until > clock_timestamp()
     RETURNING id
 )
-SELECT ARRAY(
-    SELECT running.id
-    FROM {schema}.running
-    WHERE worker = $1
-        AND cancel_requested
-) AS cancel
+SELECT
+    ARRAY(
+        SELECT running.id
+        FROM {schema}.running
+        WHERE worker = $1
+            AND (cancel_requested OR roll_back)
+            AND NOT roll_back
+    ) AS cancel,
+    ARRAY(
+        SELECT running.id
+        FROM {schema}.running
+        WHERE worker = $1
+            AND (cancel_requested OR roll_back)
+            AND roll_back
+    ) AS roll_back
 FROM renewed

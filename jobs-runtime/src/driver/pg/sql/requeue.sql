@@ -39,7 +39,7 @@ again AS (
         0,
         priority,
         parent,
-        stage,
+        CASE WHEN stage = 3 THEN 1 ELSE stage END,
         unique_hold,
         kind,
         queue,

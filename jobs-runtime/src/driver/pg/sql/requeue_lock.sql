@@ -1,7 +1,8 @@
 SELECT
     unique_key,
     unique_hold,
-    kind
+    kind,
+    stage
 FROM {schema}.dead
 WHERE id = $1
 FOR UPDATE

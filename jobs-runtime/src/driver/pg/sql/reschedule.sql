@@ -1,5 +1,6 @@
 -- $1 worker, $2 ids, $3 attempts, $4 tokens, $5 next attempts, $6 seconds to wait, $7 whether the attempt failed,
--- $8 error codes, $9 error texts, $10 caller fixes, $11 stops, $12 seconds to keep if cancelled, or NULL
+-- $8 error codes, $9 error texts, $10 caller fixes, $11 stops, $12 seconds to keep if cancelled, or NULL,
+-- $13 channel, $14 code, $15 text and $16 stop of what unwinds because it was asked to
 WITH asked AS MATERIALIZED (
     SELECT *
     FROM unnest(
@@ -27,21 +28,28 @@ gone AS (
         )
     RETURNING *
 ),
+decided AS (
+    SELECT
+        *,
+        (cancel_requested AND NOT roll_back) OR (roll_back AND stage = 0) AS ends,
+        roll_back AND stage = 1 AS unwinds
+    FROM gone
+),
 changed AS MATERIALIZED (
     SELECT
         g.id,
-        g.cancel_requested,
-        a.delay,
+        g.ends,
+        CASE WHEN g.unwinds THEN 0 ELSE a.delay END AS delay,
         a.keep,
         g.attempt AS ended_attempt,
         g.created_at,
         g.expires_at,
-        a.attempt,
+        CASE WHEN g.unwinds THEN g.attempt ELSE a.attempt END AS attempt,
         g.version,
-        g.crashes,
+        CASE WHEN g.unwinds THEN 0 ELSE g.crashes END AS crashes,
         g.priority,
         g.parent,
-        g.stage,
+        CASE WHEN g.unwinds THEN 3 ELSE g.stage END AS stage,
         g.unique_hold,
         g.kind,
         g.queue,
@@ -53,11 +61,24 @@ changed AS MATERIALIZED (
         g.trace,
         g.enqueued_by,
         g.unique_key,
-        CASE WHEN a.failed THEN a.error_code ELSE g.error_code END AS error_code,
-        CASE WHEN a.failed THEN a.error_text ELSE g.error_text END AS error_text,
-        CASE WHEN a.failed THEN a.caller_fix ELSE g.caller_fix END AS caller_fix,
-        CASE WHEN a.failed THEN a.stop ELSE g.stop END AS stop
-    FROM gone AS g
+        CASE WHEN g.unwinds THEN $14 WHEN a.failed THEN a.error_code ELSE g.error_code END AS error_code,
+        CASE WHEN g.unwinds THEN $15 WHEN a.failed THEN a.error_text ELSE g.error_text END AS error_text,
+        CASE WHEN g.unwinds THEN NULL WHEN a.failed THEN a.caller_fix ELSE g.caller_fix END AS caller_fix,
+        CASE WHEN g.unwinds THEN $16 WHEN a.failed THEN a.stop ELSE g.stop END AS stop,
+        CASE WHEN g.ends AND (g.stage > 0 OR g.parent IS NOT NULL)
+            THEN {schema}.end_run(
+                g.id,
+                g.parent,
+                7::int2,
+                NULL,
+                CASE WHEN a.failed THEN a.error_code ELSE g.error_code END,
+                CASE WHEN a.failed THEN a.error_text ELSE g.error_text END,
+                CASE WHEN a.failed THEN a.caller_fix ELSE g.caller_fix END,
+                CASE WHEN a.failed THEN a.stop ELSE g.stop END
+            )
+        END AS steps,
+        CASE WHEN g.unwinds THEN {schema}.begin_unwind(g.id, g.attempt, $14, $15, NULL, $16) END AS begun
+    FROM decided AS g
     JOIN asked AS a USING (id)
 ),
 cancelled AS (
@@ -85,7 +106,8 @@ cancelled AS (
         error_code,
         error_text,
         caller_fix,
-        stop
+        stop,
+        steps
     )
     SELECT
         id,
@@ -111,15 +133,16 @@ cancelled AS (
         error_code,
         error_text,
         caller_fix,
-        stop
+        stop,
+        steps
     FROM changed
-    WHERE cancel_requested
+    WHERE ends
         AND keep IS NOT NULL
 ),
 freed AS (
     DELETE FROM {schema}.unique_keys
-    WHERE key = ANY (ARRAY(SELECT unique_key FROM changed WHERE cancel_requested AND unique_hold <= 1))
-        AND job_id = ANY (ARRAY(SELECT id FROM changed WHERE cancel_requested AND unique_hold <= 1))
+    WHERE key = ANY (ARRAY(SELECT unique_key FROM changed WHERE ends AND unique_hold <= 1))
+        AND job_id = ANY (ARRAY(SELECT id FROM changed WHERE ends AND unique_hold <= 1))
 ),
 delayed AS (
     INSERT INTO {schema}.waiting (
@@ -176,7 +199,7 @@ delayed AS (
         caller_fix,
         stop
     FROM changed
-    WHERE NOT cancel_requested
+    WHERE NOT ends
         AND delay > 0
 ),
 again AS (
@@ -234,7 +257,7 @@ again AS (
         caller_fix,
         stop
     FROM changed
-    WHERE NOT cancel_requested
+    WHERE NOT ends
         AND delay <= 0
     RETURNING queue
 ),
@@ -244,6 +267,6 @@ told AS MATERIALIZED (
 )
 SELECT
     id,
-    cancel_requested,
+    ends,
     (SELECT count(*) FROM told) AS told
 FROM changed

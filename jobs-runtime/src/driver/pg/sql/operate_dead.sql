@@ -1,0 +1,5 @@
+-- $1 job
+SELECT stage
+FROM {schema}.dead
+WHERE id = $1
+FOR UPDATE

@@ -1,0 +1,2 @@
+-- $1 job
+SELECT {schema}.wake_runs(ARRAY[$1::uuid])

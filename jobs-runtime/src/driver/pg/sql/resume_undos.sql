@@ -1,0 +1,5 @@
+-- $1 job
+UPDATE {schema}.steps
+SET tries = 0
+WHERE job = $1
+    AND role = 1
