@@ -1165,7 +1165,7 @@ CREATE UNIQUE INDEX kinds_pkey ON jobs.kinds USING btree (name)
 CREATE UNIQUE INDEX migrations_pkey ON jobs.migrations USING btree (version)
 CREATE INDEX ready_order ON jobs.ready USING btree (queue, priority, ready_at, id)
 CREATE UNIQUE INDEX ready_pkey ON jobs.ready USING btree (id)
-CREATE INDEX running_cancel_requested ON jobs.running USING btree (worker) WHERE cancel_requested
+CREATE INDEX running_asked ON jobs.running USING btree (worker) WHERE (cancel_requested OR roll_back)
 CREATE UNIQUE INDEX running_pkey ON jobs.running USING btree (id)
 CREATE INDEX steps_child ON jobs.steps USING btree (child) WHERE (child IS NOT NULL)
 CREATE UNIQUE INDEX steps_pkey ON jobs.steps USING btree (job, role, name, key)
@@ -1180,6 +1180,9 @@ CREATE INDEX waits_recheck ON jobs.waits USING btree (job) WHERE recheck
 CREATE UNIQUE INDEX workers_pkey ON jobs.workers USING btree (id)
 SEQUENCE token_blocks MAXVALUE 2147483647
 SEQUENCE worker_ids MAXVALUE 9223372036854775807
+FUNCTION begin_unwind(run uuid, attempt integer, error_code text, error_text text, caller_fix text, stop text) RETURNS void SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, plan_cache_mode=force_generic_plan BODY 05ef28e79565f3c042f575e5122f7d6a
+FUNCTION cancel_run(run uuid, undo boolean, keep double precision, undo_code text, undo_text text, undo_stop text) RETURNS smallint SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, plan_cache_mode=force_generic_plan BODY 4b1916c91ac0a6dbabbde7e6a587670d
+FUNCTION end_run(run uuid, spawner uuid, state smallint, output text, error_code text, error_text text, caller_fix text, stop text) RETURNS json SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, plan_cache_mode=force_generic_plan BODY d9c28564550c472191be7b78734cb4a4
 FUNCTION enqueue(kind text, payload json, queue text DEFAULT NULL::text, tenant text DEFAULT NULL::text, priority integer DEFAULT 0, delay interval DEFAULT NULL::interval, unique_key text DEFAULT NULL::text, expires_after interval DEFAULT NULL::interval, metadata json DEFAULT NULL::json, enqueued_by text DEFAULT NULL::text) RETURNS uuid SET search_path=pg_catalog, pg_temp BODY 49fe97e25ec9f288acd61283fbaac847
 FUNCTION event_bucket(event text, key text) RETURNS integer BODY d41d8cd98f00b204e9800998ecf8427e
 FUNCTION history_slot(finished_at timestamp with time zone, purge_at timestamp with time zone) RETURNS smallint BODY d41d8cd98f00b204e9800998ecf8427e
