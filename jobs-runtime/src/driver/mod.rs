@@ -187,10 +187,7 @@ pub trait Driver: Send + Sync + 'static {
     fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>>;
 
     /// Reads the outline of a kind's body as the worker that began last had it; `None` if no worker ever knew the kind.
-    fn outline<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Option<Vec<StoredItem>>, Error>> {
-        let _ = kind;
-        Box::pin(async { Ok(None) })
-    }
+    fn outline<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Option<Vec<StoredItem>>, Error>>;
 
     /// Lists the workers whose lease is current.
     fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>>;

@@ -144,6 +144,7 @@ impl Run {
     async fn wait_opened(&self, name: &str, key: &str, deadline: Option<DateTime<Utc>>, opened: &mut Opened) {
         let mut waiting = opened.write(StepStatus::Waiting);
         waiting.due_at = deadline;
+        waiting.output = Some(serde_json::Value::from(name).into());
         let record = opened.record.is_none().then_some(waiting);
         let taken = self.state().taken.clone();
         let event = WaitEvent { name: name.to_owned(), key: key.to_owned(), taken };

@@ -1,6 +1,6 @@
 //! A driver that changes some calls of another. Upstream: tests of faults. Downstream: `driver`.
 
-use crate::{driver::*, error::Error, id::JobId};
+use crate::{driver::*, error::Error, id::JobId, outline::StoredItem};
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 use std::any::Any;
@@ -171,6 +171,10 @@ pub trait Overlay: Send + Sync + 'static {
         self.under().counts()
     }
 
+    fn outline<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Option<Vec<StoredItem>>, Error>> {
+        self.under().outline(kind)
+    }
+
     fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>> {
         self.under().workers()
     }
@@ -308,6 +312,10 @@ impl<O: Overlay> Driver for O {
 
     fn counts(&self) -> BoxFuture<'_, Result<Vec<KindCount>, Error>> {
         Overlay::counts(self)
+    }
+
+    fn outline<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Option<Vec<StoredItem>>, Error>> {
+        Overlay::outline(self, kind)
     }
 
     fn workers(&self) -> BoxFuture<'_, Result<Vec<WorkerRecord>, Error>> {
