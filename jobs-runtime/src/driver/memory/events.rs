@@ -12,13 +12,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many events a diagnosis lists at most.
 const LISTED: usize = 1_000;
 
-/// The stored events. The times in both indexes are what they are ordered by: publication, expiry.
+/// The stored events.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     all: BTreeMap<EventId, EventRecord>,
-    published: BTreeMap<(String, String), BTreeSet<(DateTime<Utc>, EventId)>>,
-    expiring: BTreeSet<(DateTime<Utc>, EventId)>,
+    /// Those of a name and key, by their publication.
+    published: BTreeMap<(String, String), Ordered>,
+    /// All, by when they expire.
+    expiring: Ordered,
 }
+
+/// Events by a time, ties by id.
+type Ordered = BTreeSet<(DateTime<Utc>, EventId)>;
 
 impl EventRecord {
     pub(super) fn is_over(&self, now: DateTime<Utc>) -> bool {
