@@ -53,6 +53,7 @@ fn every_way_to_write_is_fenced() {
         "name",
         "supports",
         "as_any",
+        "own_clock",
         "now",
         "look",
         "held",

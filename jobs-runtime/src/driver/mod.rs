@@ -10,7 +10,7 @@ mod types;
 pub use memory::{Memory, Transaction as MemoryTx};
 pub use types::*;
 
-use crate::{error::Error, id::JobId, outline::StoredItem};
+use crate::{clock::Clock, error::Error, id::JobId, outline::StoredItem};
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 use std::{any::Any, time::Duration};
@@ -30,6 +30,12 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Gives access to what only this driver has.
     fn as_any(&self) -> &dyn Any;
+
+    /// Hands out the store's clock, where this process holds it: a run then tells the time by it. Without one it goes on
+    /// from the time of its claim.
+    fn own_clock(&self) -> Option<Clock> {
+        None
+    }
 
     /// Creates or checks the store's schema.
     ///

@@ -6,7 +6,7 @@ use super::state::State;
 use crate::{
     cancel::Cancel,
     client::Jobs,
-    clock,
+    clock::{self, Clock},
     ctx::States,
     driver::{Claimed, Driver, StepRecord, StepRef, StepWrite},
     error::code,
@@ -66,6 +66,7 @@ struct Inner {
     job: JobId,
     attempt: u32,
     tenant: Option<String>,
+    clock: Option<Clock>,
     claimed_at: DateTime<Utc>,
     began: Instant,
     journal: Journal,
@@ -81,6 +82,7 @@ impl Run {
     pub(crate) fn new(new: NewRun<'_>) -> Self {
         let NewRun { jobs, claimed, journal, cancel, mode, mocks } = new;
         Self(Arc::new(Inner {
+            clock: jobs.driver().own_clock(),
             jobs,
             job: claimed.fence.job,
             attempt: claimed.fence.attempt,
@@ -173,7 +175,10 @@ impl Run {
 
     /// The store's time, as far as this run can tell: never later than it is.
     pub(crate) fn now(&self) -> DateTime<Utc> {
-        clock::after(self.0.claimed_at, self.0.began.elapsed())
+        match &self.0.clock {
+            Some(clock) => clock.now(),
+            None => clock::after(self.0.claimed_at, self.0.began.elapsed()),
+        }
     }
 
     pub(super) fn identity(&self) -> usize {

@@ -87,6 +87,14 @@ impl Harness {
         Self { jobs, memory, clock: TestClock(clock), states: Arc::default() }
     }
 
+    /// Puts other code in the place of the jobs, as a deploy does: store, clock and states stay, runs in flight go on with
+    /// the new code.
+    #[must_use]
+    pub fn redeploy(self, registry: Registry) -> Self {
+        let jobs = Jobs::new(Arc::new(self.memory.clone()), registry);
+        Self { jobs, ..self }
+    }
+
     /// Gives the jobs a state, which they read by `ctx.state::<T>()`. One of each type; a later one replaces it.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {

@@ -1,6 +1,6 @@
 //! A driver that changes some calls of another. Upstream: tests of faults. Downstream: `driver`.
 
-use crate::{driver::*, error::Error, id::JobId, outline::StoredItem};
+use crate::{clock::Clock, driver::*, error::Error, id::JobId, outline::StoredItem};
 use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 use std::any::Any;
@@ -48,6 +48,10 @@ pub trait Overlay: Send + Sync + 'static {
 
     fn as_any(&self) -> &dyn Any {
         self.under().as_any()
+    }
+
+    fn own_clock(&self) -> Option<Clock> {
+        self.under().own_clock()
     }
 
     fn migrate(&self, mode: Migrate) -> BoxFuture<'_, Result<Migrated, Error>> {
@@ -191,6 +195,10 @@ impl<O: Overlay> Driver for O {
 
     fn as_any(&self) -> &dyn Any {
         Overlay::as_any(self)
+    }
+
+    fn own_clock(&self) -> Option<Clock> {
+        Overlay::own_clock(self)
     }
 
     fn migrate(&self, mode: Migrate) -> BoxFuture<'_, Result<Migrated, Error>> {

@@ -49,7 +49,7 @@ pub(super) fn claim_job(memory: &Memory, worker: WorkerId, job: JobId) -> Option
     let mut row = store.take(job)?;
     match row.state {
         State::Ready => {}
-        State::Delayed => row.make_ready(now),
+        State::Delayed | State::Suspended => row.make_ready(now),
         _ => {
             store.put(row);
             return None;

@@ -131,6 +131,10 @@ impl Driver for Memory {
         self
     }
 
+    fn own_clock(&self) -> Option<Clock> {
+        Some(self.0.clock.clone())
+    }
+
     fn migrate(&self, _mode: Migrate) -> BoxFuture<'_, Result<Migrated, Error>> {
         Box::pin(async { Ok(Migrated { version: 0, applied: 0 }) })
     }

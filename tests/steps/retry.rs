@@ -1,0 +1,126 @@
+//! Tries of a step's own, its timeout, and a step that must not run twice.
+
+use crate::log::{count, harness, note};
+use jobs::{Outcome, failure::Stop, prelude::*};
+
+/// Works at the third try, after short waits.
+#[job(tenant = none, retry(max_attempts = 1))]
+async fn short_waits(ctx: &Ctx) -> Result<usize, Failure> {
+    Ok(step!(ctx, "try", retry(max_attempts = 3, backoff = fixed("1ms")), async {
+        note(ctx, "try");
+        if count(ctx, "try") < 3 { Err(Failure::retry("not yet")) } else { Ok(count(ctx, "try")) }
+    })
+    .await?)
+}
+
+#[tokio::test]
+async fn short_waits_between_tries_pass_in_place() {
+    let (app, _) = harness!(short_waits);
+    let run = app.run::<short_waits>(()).await;
+    assert_eq!(run.outcome, Outcome::Completed, "{run:?}");
+    assert_eq!(app.output::<usize>(run.job).await, 3);
+}
+
+/// Fails whatever the try, with long waits; each attempt has its tries anew.
+#[job(tenant = none, retry(max_attempts = 2, backoff = fixed("1s")))]
+async fn long_waits(ctx: &Ctx) -> Result<(), Failure> {
+    step!(ctx, "try", retry(max_attempts = 2, backoff = fixed("1h")), async {
+        note(ctx, "try");
+        Err::<(), _>(Failure::retry("never"))
+    })
+    .await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn long_waits_between_tries_park_the_run_and_each_attempt_has_its_own_tries() {
+    let (app, log) = harness!(long_waits);
+    let run = app.run::<long_waits>(()).await;
+    assert_eq!(run.outcome, Outcome::Parked, "{run:?}");
+    assert!(run.resume_after.is_some_and(|wait| wait.as_secs() > 1_790), "{run:?}");
+    app.clock().advance("1h");
+    assert_eq!(app.drain().await[0].outcome, Outcome::Retried);
+    assert_eq!(log.count("try"), 2);
+    app.clock().advance("1s");
+    assert_eq!(app.drain().await[0].outcome, Outcome::Parked);
+    app.clock().advance("1h");
+    let last = app.drain().await.remove(0);
+    assert_eq!((last.outcome, last.stop), (Outcome::Dead, Some(Stop::AttemptsExhausted)));
+    assert_eq!(log.count("try"), 4);
+}
+
+/// Hangs in a step with a timeout.
+#[job(tenant = none)]
+async fn hangs(ctx: &Ctx) -> Result<(), Failure> {
+    step!(ctx, "hang", timeout = "20ms", async {
+        std::future::pending::<()>().await;
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_step_that_takes_too_long_fails_with_its_limit() {
+    let (app, _) = harness!(hangs);
+    let run = app.run::<hangs>(()).await;
+    let error = run.error.expect("it failed");
+    assert_eq!((run.outcome, &*error.code), (Outcome::Retried, "X_STEP_TIMEOUT"));
+    assert_eq!(error.operator, "step `hang`: it ran longer than its timeout of 20ms");
+}
+
+/// What a `once` step does in its first run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum First {
+    Panic,
+    Fail,
+    Hang,
+}
+
+#[job(tenant = none, retry(max_attempts = 3, backoff = fixed("1s")))]
+async fn charges(ctx: &Ctx, input: First) -> Result<u32, Failure> {
+    Ok(step!(ctx, "charge", once, timeout = "20ms", async {
+        note(ctx, "charge");
+        match input {
+            First::Panic => panic!("in the middle"),
+            First::Fail => Err(Failure::retry("declined")),
+            First::Hang => std::future::pending::<Result<u32, Failure>>().await,
+        }
+    })
+    .await?)
+}
+
+#[tokio::test]
+async fn a_once_step_that_left_no_result_parks_the_run_until_somebody_answers() {
+    let (app, log) = harness!(charges);
+    let run = app.run::<charges>(First::Panic).await;
+    assert_eq!(run.outcome, Outcome::Retried);
+    app.clock().advance("1s");
+    let run = app.attempt(run.job).await;
+    let reason = run.error.expect("a reason");
+    assert_eq!((run.outcome, &*reason.code, run.resume_after), (Outcome::Parked, "X_STEP_UNKNOWN", None));
+    assert!(reason.operator.starts_with("step `charge`: it began and left no result"), "{}", reason.operator);
+    app.clock().advance("90d");
+    assert!(app.drain().await.is_empty(), "nothing but an answer makes it go on");
+    assert_eq!(log.count("charge"), 1);
+}
+
+#[tokio::test]
+async fn a_once_step_that_ran_out_of_time_is_unknown_too() {
+    let (app, log) = harness!(charges);
+    let run = app.run::<charges>(First::Hang).await;
+    let reason = run.error.expect("a reason");
+    assert_eq!((run.outcome, &*reason.code), (Outcome::Parked, "X_STEP_UNKNOWN"));
+    assert_eq!(log.count("charge"), 1);
+}
+
+#[tokio::test]
+async fn a_once_step_that_failed_does_not_run_again() {
+    let (app, log) = harness!(charges);
+    let run = app.run::<charges>(First::Fail).await;
+    assert_eq!((run.outcome, run.stop), (Outcome::Dead, Some(Stop::Terminal)));
+    app.jobs().requeue(run.job).await.expect("it is dead");
+    let again = app.attempt(run.job).await;
+    assert_eq!((again.outcome, again.steps_replayed), (Outcome::Dead, 1));
+    assert_eq!(log.count("charge"), 1);
+}
