@@ -12,7 +12,7 @@ use super::{
 use crate::{
     driver::{Operation, Resolution, Stage, StepRef, StepStatus},
     error::{Error, code},
-    failure::Stop,
+    failure::RecordedFailure,
     id::JobId,
 };
 use sqlx::{PgConnection, SqlStr};
@@ -98,24 +98,23 @@ async fn resolve(
         Some((false, _)) => return Err(unanswerable(job, step, "is not `once`, so nobody has to answer for it")),
         Some((true, _)) => return Err(unanswerable(job, step, "has a result")),
     }
-    if resolution == Resolution::Again {
-        let forgotten = pg.query(&pg.sql.operate_forget).bind(job.0).bind(&step.name).bind(&step.key);
-        return forgotten.execute(connection).await.map(drop).map_err(doing());
-    }
-    let (status, output, text) = match &resolution {
-        Resolution::Done(output) => (StepStatus::Done, Some(output.as_str()), None),
-        Resolution::Failed(text) => (StepStatus::Failed, None, Some(text.as_str())),
-        Resolution::Again => return Ok(()),
+    let (status, output, failure) = match resolution {
+        Resolution::Done(output) => (StepStatus::Done, Some(output.as_str().to_owned()), None),
+        Resolution::Failed(text) => (StepStatus::Failed, None, Some(RecordedFailure::resolved(&text))),
+        Resolution::Again => {
+            let forgotten = pg.query(&pg.sql.operate_forget).bind(job.0).bind(&step.name).bind(&step.key);
+            return forgotten.execute(connection).await.map(drop).map_err(doing());
+        }
     };
     pg.query(&pg.sql.operate_answer)
         .bind(job.0)
         .bind(&step.name)
         .bind(&step.key)
         .bind(status as i16)
-        .bind(output.map(str::to_owned))
-        .bind(text.map(|_| code::STEP_FAILED.name))
-        .bind(text.map(str::to_owned))
-        .bind(text.map(|_| stop_text(Stop::Terminal)))
+        .bind(output)
+        .bind(failure.as_ref().map(|failure| failure.code.clone()))
+        .bind(failure.as_ref().map(|failure| failure.operator.clone()))
+        .bind(failure.and_then(|failure| failure.stop).map(stop_text))
         .execute(connection)
         .await
         .map(drop)
@@ -133,8 +132,8 @@ async fn undo(
     if find(pg, job, FORWARD, step, &mut *connection).await?.is_none() {
         return Err(unknown(job, step));
     }
-    if let Some((_, StepStatus::Done)) = find(pg, job, UNDO, step, &mut *connection).await? {
-        return Err(unanswerable(job, step, "is undone"));
+    if let Some((_, StepStatus::Done | StepStatus::Skipped)) = find(pg, job, UNDO, step, &mut *connection).await? {
+        return Err(unanswerable(job, step, "is undone, or was said not to be"));
     }
     pg.query(&pg.sql.operate_undo)
         .bind(job.0)

@@ -3,10 +3,10 @@
 use super::{Pg, commit::Records, fault, own::timed_out};
 use crate::{
     driver::{Fence, StepTransaction, StepWrite, Tx, WorkerId, Written},
-    error::Error,
+    error::{Error, code},
 };
 use futures_util::future::BoxFuture;
-use sqlx::{PgConnection, PgPool, Postgres, SqlStr, Transaction};
+use sqlx::{PgConnection, PgPool, Postgres, Row, SqlStr, Transaction};
 use std::time::Duration;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -65,8 +65,8 @@ impl Open {
     async fn land(mut self: Box<Self>, step: StepWrite) -> Result<Written, Error> {
         let recorded = timeout(ANSWER, self.record(&step)).await.unwrap_or_else(|_| Err(timed_out()));
         match recorded {
-            Ok(true) => {}
-            Ok(false) => return Ok(Written::Stale),
+            Ok(None) => {}
+            Ok(Some(written)) => return Ok(written),
             Err(error) if is_of_transaction(&error) => return Ok(Written::Refused(refusal(error))),
             Err(error) => return Err(fault::store("record a step in its transaction")(error)),
         }
@@ -83,11 +83,19 @@ impl Open {
         }
     }
 
-    /// Writes the record; `false` if the fence does not match.
-    async fn record(&mut self, step: &StepWrite) -> Result<bool, sqlx::Error> {
+    /// Writes the record; says why, if it does not.
+    async fn record(&mut self, step: &StepWrite) -> Result<Option<Written>, sqlx::Error> {
         let query = sqlx::query(self.record.clone()).persistent(!self.looking.is_pooled);
         let rows = Records::of(&[(self.looking.fence, step)]).bind(query, self.worker).fetch_all(&mut *self.tx).await?;
-        Ok(!rows.is_empty())
+        let Some(row) = rows.first() else { return Ok(Some(Written::Stale)) };
+        Ok(match (&step.child, row.try_get(1)?) {
+            (None, _) => None,
+            (Some(_), true) => Some(Written::Cancelled),
+            (Some(_), false) => {
+                let detail = format!("step `{}` runs in a transaction, so it spawns no child", step.id.name);
+                Some(Written::Refused(Error::new(code::STORE_FAILED, detail)))
+            }
+        })
     }
 }
 

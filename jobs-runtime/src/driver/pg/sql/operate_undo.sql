@@ -30,4 +30,8 @@ FROM {schema}.steps
 WHERE job = $1
 ON CONFLICT (job, role, name, key) DO UPDATE
 SET finished_at = excluded.finished_at,
-    status = excluded.status
+    status = excluded.status,
+    error_code = NULL,
+    error_text = NULL,
+    caller_fix = NULL,
+    stop = NULL
