@@ -4,4 +4,5 @@
 mod support;
 
 mod order;
+mod replay;
 mod world;
