@@ -163,7 +163,6 @@ async fn a_step_whose_compensation_the_body_never_reached_is_told_and_not_passed
     let world = World::default().fault("b", Fault::Terminal, 1);
     let app = harness(&world);
     let run = app.run::<hasty>(()).await;
-    eprintln!("{:#?} {:#?}", hasty::SPEC.outline, app.jobs().steps(run.job).await.unwrap());
     let failure = app.find(run.job).await.failure.unwrap();
     assert_eq!(failure.code, "X_JOB_COMPENSATION_FAILED");
     assert!(
@@ -225,7 +224,7 @@ async fn a_run_that_slept_is_undone_across_its_sleep() {
     let app = harness(&world);
     let run = app.run::<patient>(()).await;
     assert_eq!(run.outcome, Outcome::Parked);
-    app.clock().advance("1h");
+    app.clock().advance("61m");
     assert_eq!(app.drain().await[0].outcome, Outcome::Dead);
     assert_eq!(world.done(), ["a", "b", "undo b", "undo a"]);
 }

@@ -29,6 +29,7 @@ impl Run {
     /// # Errors
     /// Why the store refused the record.
     pub(super) async fn write(&self, write: StepWrite) -> Result<(), Error> {
+        self.state().recording = true;
         let written = match self.journal() {
             Journal::Store(committer, fence) => committer.write(*fence, Change::Step(Box::new(write.clone()))).await,
             Journal::Memory | Journal::Replay => Written::Landed,

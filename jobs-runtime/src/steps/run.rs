@@ -131,6 +131,12 @@ impl Run {
         has_some
     }
 
+    /// Whether anything may be recorded of the run.
+    pub(crate) fn has_recorded(&self) -> bool {
+        let state = self.state();
+        state.recording || !state.records.is_empty()
+    }
+
     /// Whether the body has come to a line of this name.
     pub(crate) fn has_begun(&self, name: &str) -> bool {
         self.state().begun.iter().any(|id| id.name == name)

@@ -31,6 +31,8 @@ pub(super) struct State {
     pub(super) stop: Option<Stopped>,
     /// Whether the run has ended.
     pub(super) ended: bool,
+    /// Whether anything was sent to be recorded, be it by a future that was dropped before it had the answer.
+    pub(super) recording: bool,
     /// How many durable times, ids and numbers the body asked for.
     pub(super) ordinals: [u32; 3],
     /// How often the job was requeued after it had unwound.

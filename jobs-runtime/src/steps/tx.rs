@@ -129,6 +129,7 @@ impl RunningTx {
         let mut done = opened.write(StepStatus::Done);
         done.due_at = None;
         done.output = Some(output::encode(&value)?);
+        run.state().recording = true;
         match tx.0.commit(done.clone()).await {
             Ok(written) => run.landed(done, written).await.map_err(refused)?,
             // Whether it landed is not known here; the store knows when the run is read anew.

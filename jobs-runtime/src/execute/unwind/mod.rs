@@ -56,7 +56,7 @@ impl Run {
 
     /// Whether there is anything to undo, and the job knows how. One that is rolled back undoes at least its children.
     fn has_to_undo(&self, rolls_back: bool) -> bool {
-        let has_recorded = self.claimed.stage != Stage::Fresh || !self.ctx.steps().records().is_empty();
+        let has_recorded = self.claimed.stage != Stage::Fresh || self.ctx.steps().has_recorded();
         let is_saga = || !self.ctx.compensations().is_empty() || self.compensated().next().is_some();
         has_recorded && (rolls_back || is_saga())
     }
@@ -68,7 +68,6 @@ impl Run {
     }
 
     fn is_past_pivot(&self) -> bool {
-        let is_pivot = |record: &StepRecord| record.kind == StepKind::Pivot;
         self.claimed.stage == Stage::PastPivot || self.ctx.steps().records().iter().any(is_pivot)
     }
 
@@ -109,6 +108,10 @@ impl Run {
     }
 
     async fn stages_of_unwinding(&mut self, unwinding: &mut Unwinding) -> Result<(), Ended> {
+        // A pivot whose record landed after its future was dropped: nothing is undone behind it.
+        if unwinding.records.iter().any(is_pivot) {
+            return Ok(());
+        }
         self.check_crashes(unwinding)?;
         self.check_unknown(unwinding)?;
         self.undo_children(unwinding).await?;
@@ -215,6 +218,10 @@ fn stuck(unwinding: &Unwinding, why: String, entries: &[Entry]) -> Ended {
         not_undone: of(|standing| matches!(standing, Standing::Due { .. } | Standing::Lost)),
     };
     Ended::NotUndone(account.record())
+}
+
+fn is_pivot(record: &StepRecord) -> bool {
+    record.kind == StepKind::Pivot
 }
 
 fn landed(written: Written) -> Result<(), Ended> {
