@@ -25,6 +25,7 @@ pub mod name;
 pub mod outline;
 pub mod payload;
 pub mod registry;
+pub mod replay;
 pub mod report;
 mod saga;
 mod settle;

@@ -119,7 +119,7 @@ pub use jobs_runtime::{
     CancelReason, Child, Class, CrossTenant, Ctx, Enqueued, Error, Event, Execution, Failure, FollowUp, Job, JobDef,
     JobError, JobId, Jobs, JsonText, Migrate, Outcome, Output, Payload, Registry, Report, Resolution, Settled, State,
     StepError, StepOutput, StepTx, TenantId, UniqueKey, Worker, WorkerBuilder, backoff, client, clock, driver,
-    duration, enqueue, error, events, failure, logged, name, outline, registry, report, spec, state, timeline,
+    duration, enqueue, error, events, failure, logged, name, outline, registry, replay, report, spec, state, timeline,
 };
 #[doc(no_inline)]
 pub use jobs_runtime::{chrono, schemars, serde, serde_json, uuid};

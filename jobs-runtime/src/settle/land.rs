@@ -111,7 +111,19 @@ fn easier(subject: Subject<'_>, refusal: Refusal) -> Result<Decision, Error> {
             decision.failure.clone_from(&bare);
             decision.change = Some(Change::Reschedule(Reschedule { failure: bare, ..reschedule }));
         }
-        Some(Change::Progress(_) | Change::Step(_) | Change::Park(_) | Change::Unwind(_)) | None => return Err(error),
+        // What it waits for is found anew when the run begins again.
+        Some(Change::Park(park)) => {
+            decision.outcome = Outcome::Interrupted;
+            decision.resume_after = Some(REFUSED);
+            decision.change = Some(Change::Reschedule(Reschedule {
+                delay: REFUSED,
+                attempt: subject.claimed.fence.attempt,
+                failure: None,
+                keep: park.keep,
+            }));
+            decision.refused = Some(error);
+        }
+        Some(Change::Progress(_) | Change::Step(_) | Change::Unwind(_)) | None => return Err(error),
     }
     Ok(decision)
 }

@@ -27,6 +27,7 @@ pub(crate) mod wait;
 
 pub use child::Child;
 pub use error::StepError;
+pub(crate) use identity::label;
 pub use output::StepOutput;
 pub(crate) use quiesce::{Driven, Quiesce};
 #[cfg(feature = "testing")]

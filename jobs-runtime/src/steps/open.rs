@@ -85,6 +85,7 @@ impl Run {
         if !is_stopped && self.goes_forward() && self.cancel().reason().is_none() {
             return Ok(());
         }
+        self.state().frontier.push(label.to_owned());
         self.halt().await;
         let text = "the run undoes its steps, and this one was not complete";
         Err(StepError::new(label, Failure::of(code::JOB_CANCELLED, Verdict::Cancel, text)))

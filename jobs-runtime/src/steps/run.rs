@@ -149,6 +149,16 @@ impl Run {
         renamed.map_or(recorded, |(own, _)| own).clone()
     }
 
+    /// What is recorded and the body has not come to.
+    pub(crate) fn unreached(&self) -> Vec<StepRef> {
+        self.state().unreached()
+    }
+
+    /// The lines that stayed pending because they are not complete.
+    pub(crate) fn frontier(&self) -> Vec<String> {
+        self.state().frontier.clone()
+    }
+
     /// Ends the run: what is begun from now on is refused.
     pub(crate) fn end(&self) {
         self.state().ended = true;

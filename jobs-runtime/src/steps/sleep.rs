@@ -61,7 +61,8 @@ impl Run {
         waiting.due_at = Some(due);
         opened.busy = None;
         if !self.goes_forward() {
-            return self.halt().await;
+            let _ = self.stay_unless_forward(&opened.label()).await;
+            return;
         }
         self.until(due, (!is_recorded).then(|| waiting.clone())).await;
         // It ended without the run being parked. What is not recorded would begin anew in a replay.

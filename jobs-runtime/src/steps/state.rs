@@ -25,6 +25,8 @@ pub(super) struct State {
     pub(super) pending: Pending,
     /// Failures that were returned to the body and are not recorded.
     pub(super) failures: Vec<StepWrite>,
+    /// The lines that stayed pending because they are not complete.
+    pub(super) frontier: Vec<String>,
     /// Events that this run took.
     pub(super) taken: Vec<EventId>,
     /// Why the body is not to be polled any more.
@@ -64,6 +66,14 @@ impl State {
     pub(super) fn next_position(&mut self) -> u32 {
         self.last_position = self.last_position.saturating_add(1);
         self.last_position
+    }
+
+    /// What is recorded and the body has not come to, by the order of starts.
+    pub(super) fn unreached(&self) -> Vec<StepRef> {
+        let ahead = self.records.values().filter(|record| !self.begun.contains(&record.id));
+        let mut ahead: Vec<_> = ahead.filter(|record| !self.passed.contains(&record.id)).collect();
+        ahead.sort_by_key(|record| record.position);
+        ahead.into_iter().map(|record| record.id.clone()).collect()
     }
 
     /// Whether something that the body has not come to yet is recorded: then it does not stand at the frontier.

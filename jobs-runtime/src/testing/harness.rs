@@ -146,7 +146,8 @@ impl Harness {
         self.attempt(enqueued.id()).await
     }
 
-    /// Runs the next attempt of a job here and now, whether it is ready or waits for its time.
+    /// Runs the next attempt of a job here and now, whether it is ready or waits for its time. A run that is parked is
+    /// let go on, and parks again if what it waits for has not come.
     ///
     /// # Panics
     /// If the job is not stored, has ended, or is of a kind that is not registered.
@@ -161,7 +162,8 @@ impl Harness {
     }
 
     /// Runs all that is ready, one after the other in the order of claims, and what those runs make ready: follow-ups,
-    /// enqueues, retries without a wait. Jobs that wait for a later time stay.
+    /// children, enqueues, retries without a wait. Jobs that wait for a later time stay, and so do runs that are parked
+    /// until the clock is moved, an event is published or an operator answers.
     ///
     /// # Panics
     /// After 10,000 runs: then jobs enqueue each other for ever.

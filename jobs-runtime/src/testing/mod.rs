@@ -9,6 +9,7 @@ mod eventually;
 mod faults;
 mod harness;
 mod overlay;
+mod replays;
 mod rig;
 mod session;
 
@@ -19,4 +20,5 @@ pub use eventually::eventually;
 pub use faults::{Fault, Faults, Incarnation};
 pub use harness::Harness;
 pub use overlay::Overlay;
+pub use replays::assert_replays;
 pub use rig::{Rig, RigBuilder};
