@@ -173,6 +173,19 @@ pub async fn an_event_is_found_from_its_commit_on(store: &dyn Fixture) {
     );
 }
 
+/// An event whose transaction commits after a later event was taken is still found: it was published before, and is not
+/// skipped.
+pub async fn an_event_that_commits_late_is_not_skipped(store: &dyn Fixture) {
+    let (early, late) = (event("7"), event("7"));
+    let mut tx = store.begin().await;
+    store.driver().publish(std::slice::from_ref(&early), Some(tx.tx())).await.expect("it is published");
+    store.publish(std::slice::from_ref(&late)).await;
+    assert_eq!(find(store, search("7")).await.map(|event| event.id), Some(late.id));
+    tx.commit().await;
+    let untaken = FindEvent { taken: vec![late.id], ..search("7") };
+    assert_eq!(find(store, untaken).await.map(|event| event.id), Some(early.id));
+}
+
 /// What was rolled back is never found, and a search for earlier events is none the worse for it.
 pub async fn a_rolled_back_event_is_never_found(store: &dyn Fixture) {
     for dropped in [false, true] {

@@ -13,6 +13,7 @@
 
 pub mod answer;
 pub mod cancel;
+pub mod child_ends;
 pub mod children;
 pub mod claim;
 mod crew;
@@ -39,6 +40,7 @@ pub mod settle;
 pub mod step_tx;
 pub mod steps;
 mod suite;
+pub mod tangle;
 pub mod transaction;
 pub mod unique;
 pub mod unique_race;

@@ -166,3 +166,24 @@ pub async fn a_park_tells_its_reason(store: &dyn Fixture) {
     worker.landed(&claimed, Change::Reschedule(again(1, Duration::from_secs(5)))).await;
     assert_eq!(store.record(claimed.fence.job).await.parked, None);
 }
+
+/// Whatever the order of a park and a cancel, the run ends as cancelled.
+pub async fn a_park_and_a_cancel_never_miss_each_other(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    let other = store.second_handle().await;
+    for round in 0..40 {
+        let claimed = worker.begin(store, job()).await;
+        let change = Change::Park(Box::new(park()));
+        let (written, answer) = tokio::join!(worker.write(&claimed, change), async {
+            for _ in 0..round % 4 {
+                tokio::task::yield_now().await;
+            }
+            other.cancel(claimed.fence.job).await
+        });
+        match (written, answer.expect("a cancel answers")) {
+            (Written::Landed, CancelAnswer::Cancelled) | (Written::Cancelled, CancelAnswer::Asked) => {}
+            both => panic!("one of them cancels it, not {both:?}"),
+        }
+        assert_eq!(store.state(claimed.fence.job).await, State::Cancelled, "round {round}");
+    }
+}

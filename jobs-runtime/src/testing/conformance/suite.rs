@@ -208,6 +208,7 @@ macro_rules! conformance_suite {
             a_park_of_a_run_that_was_asked_to_cancel_ends_it,
             a_parked_run_is_cancelled_at_once,
             a_park_tells_its_reason,
+            a_park_and_a_cancel_never_miss_each_other,
         ]);
         $crate::__conformance_area!($fixture, events: [
             an_event_is_found_by_its_name_and_key,
@@ -220,6 +221,7 @@ macro_rules! conformance_suite {
             a_purge_leaves_what_has_not_expired,
             a_diagnosis_lists_the_newest_thousand,
             an_event_is_found_from_its_commit_on,
+            an_event_that_commits_late_is_not_skipped,
             a_rolled_back_event_is_never_found,
             an_event_that_is_published_twice_is_one_event,
             a_transaction_of_another_store_is_refused,
@@ -235,11 +237,17 @@ macro_rules! conformance_suite {
             an_event_wakes_a_thousand_runs,
             a_woken_runs_queue_is_told,
             a_park_and_its_event_never_miss_each_other,
+            a_time_and_two_events_wake_once,
         ]);
         $crate::__conformance_area!($fixture, children: [
             a_child_is_written_with_its_record,
             a_child_whose_key_is_taken_leaves_no_record,
             a_run_that_was_asked_to_cancel_spawns_nothing,
+            a_cancel_reaches_grandchildren,
+            a_cancel_of_a_running_parent_cancels_its_children,
+            a_spawn_and_a_cancel_leave_no_live_child,
+        ]);
+        $crate::__conformance_area!($fixture, child_ends: [
             an_end_by_a_worker_is_told_to_the_parent,
             an_end_tells_the_last_failure,
             an_end_by_a_cancel_is_told_to_the_parent,
@@ -249,8 +257,6 @@ macro_rules! conformance_suite {
             a_parent_that_waits_for_something_else_is_not_woken,
             a_parent_is_told_whatever_its_state,
             only_the_first_end_of_a_child_counts,
-            a_cancel_reaches_grandchildren,
-            a_cancel_of_a_running_parent_cancels_its_children,
         ]);
         $crate::__conformance_area!($fixture, unwind: [
             a_decision_to_unwind_is_recorded,
@@ -298,6 +304,9 @@ macro_rules! conformance_suite {
             a_refused_step_leaves_nothing,
             a_step_at_its_end_lands_despite_a_cancel,
             a_step_wakes_when_it_lands,
+        ]);
+        $crate::__conformance_area!($fixture, tangle: [
+            whatever_the_order_every_run_ends,
         ]);
         $crate::__conformance_area!($fixture, hints: [
             an_enqueue_tells_its_queue,

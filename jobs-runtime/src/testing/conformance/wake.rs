@@ -197,3 +197,27 @@ pub async fn a_park_and_its_event_never_miss_each_other(store: &dyn Fixture) {
         worker.finish(&woken, State::Completed).await;
     }
 }
+
+/// Whatever the order of its event, another event and its time, a run becomes ready once.
+pub async fn a_time_and_two_events_wake_once(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    let other = store.second_handle().await;
+    for round in 0..40 {
+        let claimed = worker.begin(store, job()).await;
+        let waits = vec![for_event("7"), for_event("8")];
+        worker.park(&claimed, Park { due_at: Some(store.in_secs(1).await), waits, ..park() }).await;
+        store.advance_secs(1).await;
+        let first = [NewEvent { ttl: Duration::from_millis(500), ..event("7") }];
+        let second = [NewEvent { ttl: Duration::from_millis(500), ..event("8") }];
+        let (promoted, first, second) =
+            tokio::join!(store.promote(), other.publish(&first, None), other.publish(&second, None));
+        assert!(promoted <= 1 && first.is_ok() && second.is_ok());
+        let woken = worker.claim_one().await;
+        assert_eq!((woken.fence.job, worker.claim(1).await.len()), (claimed.fence.job, 0), "round {round}");
+        worker.finish(&woken, State::Completed).await;
+        if round % 10 == 9 {
+            worker.renew().await.expect("renewed");
+        }
+        store.advance_secs(1).await;
+    }
+}
