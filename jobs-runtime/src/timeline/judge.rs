@@ -5,6 +5,7 @@ use crate::{
     driver::{JobRecord, Stage, StepKind, StepRecord, StepStatus},
     state::State,
 };
+use chrono::{DateTime, Utc};
 
 /// What of the job decides about its steps.
 #[derive(Debug, Clone, Copy)]
@@ -13,11 +14,14 @@ pub(super) struct Run {
     held: bool,
     unwinds: bool,
     attempt: u32,
+    /// When it is looked at, or has ended.
+    moment: DateTime<Utc>,
 }
 
 impl Run {
-    pub(super) fn of(job: &JobRecord) -> Self {
+    pub(super) fn of(job: &JobRecord, now: DateTime<Utc>) -> Self {
         Self {
+            moment: job.finished_at.unwrap_or(now),
             live: !job.state.is_final(),
             held: job.state == State::Running,
             unwinds: job.stage == Stage::Unwinding,
@@ -49,6 +53,8 @@ impl Run {
             StepStatus::Failed => StepState::Failed,
             StepStatus::Tried if self.goes_forward() => StepState::Retrying { due_at: record.due_at },
             StepStatus::Tried => StepState::Failed,
+            // A sleep that is over is recorded no further.
+            StepStatus::Waiting if self.has_slept(record) => StepState::Done,
             StepStatus::Waiting if self.goes_forward() => StepState::Waiting(waits_for(record)),
             // A run that unwinds waits for its children's ends, too.
             StepStatus::Started if record.kind == StepKind::Spawn && self.live => {
@@ -58,6 +64,10 @@ impl Run {
             StepStatus::Started if record.once => StepState::Unknown,
             StepStatus::Started | StepStatus::Waiting => StepState::Interrupted,
         }
+    }
+
+    fn has_slept(self, record: &StepRecord) -> bool {
+        record.kind == StepKind::Sleep && record.due_at.is_some_and(|due| due <= self.moment)
     }
 
     /// A failure counts for the attempt that recorded it; that of a `once` step for good.

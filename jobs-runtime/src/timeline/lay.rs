@@ -8,14 +8,20 @@ use crate::{
     driver::{JobRecord, StepKind, StepRecord, StepStatus},
     outline::{OutlineKind, StoredItem},
 };
+use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
 /// What the point of no return is called, which has no name of its own.
 const PIVOT: &str = "pivot!";
 
 /// The timeline of a job.
-pub(super) fn lay(job: JobRecord, records: Vec<StepRecord>, outline: Option<Vec<StoredItem>>) -> Timeline {
-    let run = Run::of(&job);
+pub(super) fn lay(
+    job: JobRecord,
+    records: Vec<StepRecord>,
+    outline: Option<Vec<StoredItem>>,
+    now: DateTime<Utc>,
+) -> Timeline {
+    let run = Run::of(&job, now);
     let has_outline = outline.is_some();
     let outline = outline.unwrap_or_default();
     let mut recorded = Recorded::sort(records);

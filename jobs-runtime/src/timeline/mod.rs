@@ -174,6 +174,7 @@ impl Jobs {
             Some(def) => Some(def.spec.outline.iter().map(StoredItem::from).collect()),
             None => self.driver().outline(&job.kind).await?,
         };
-        Ok(lay::lay(job, records, outline))
+        let now = self.driver().now().await?;
+        Ok(lay::lay(job, records, outline, now))
     }
 }

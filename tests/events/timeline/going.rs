@@ -77,9 +77,15 @@ async fn a_sleep_says_until_when() {
     let until = Utc::now() + Duration::days(90);
     let run = job(State::Suspended, Stage::PastPivot, 1).await;
     let run = run.with(StepKind::Sleep, "cool down", StepStatus::Waiting).but(|record| record.due_at = Some(until));
-    let shown = run.timeline().await;
+    let shown = run.clone().timeline().await;
     assert_eq!(state(&shown, "cool down"), StepState::Waiting(WaitsFor::Time { until: Some(until) }));
     assert_eq!(state(&shown, "close"), StepState::ToCome);
+    // Once it is over nothing more is recorded of it.
+    let mut over = run.but(|record| record.due_at = Some(Utc::now()));
+    assert_eq!(state(&over.clone().timeline().await, "cool down"), StepState::Done);
+    over.job.state = State::Cancelled;
+    over.job.finished_at = Some(Utc::now() - Duration::days(1));
+    assert_eq!(state(&over.timeline().await, "cool down"), StepState::Interrupted);
 }
 
 #[tokio::test]
