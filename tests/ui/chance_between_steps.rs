@@ -1,21 +1,16 @@
 #![deny(deprecated)]
 
 use jobs::prelude::*;
-
-#[allow(unused_macros)]
-macro_rules! step {
-    ($($tokens:tt)*) => {};
-}
-
-#[allow(unused_macros)]
-macro_rules! compensate {
-    ($($tokens:tt)*) => {};
-}
+use std::time::SystemTime;
 
 #[job(tenant = none)]
-async fn send(_ctx: &Ctx) -> Result<(), Failure> {
+async fn send(ctx: &Ctx) -> Result<(), Failure> {
     let _now = std::time::SystemTime::now();
-    step!(ctx, "charge", async { std::time::SystemTime::now() });
+    step!(ctx, "charge", async { Ok(SystemTime::now().elapsed().is_ok()) }).await?;
+    tokio::select! {
+        () = sleep!(ctx, "nap", "1h") => {}
+        () = sleep!(ctx, "rest", "2h") => {}
+    }
     Ok(())
 }
 
@@ -27,9 +22,9 @@ async fn without_steps(_ctx: &Ctx) -> Result<(), Failure> {
 }
 
 #[job(tenant = none, allow(nondeterminism))]
-async fn allowed(_ctx: &Ctx) -> Result<(), Failure> {
+async fn allowed(ctx: &Ctx) -> Result<(), Failure> {
     let _now = std::time::SystemTime::now();
-    step!(ctx, "charge", async {});
+    step!(ctx, "charge", async { Ok(()) }).await?;
     Ok(())
 }
 

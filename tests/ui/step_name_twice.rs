@@ -1,20 +1,10 @@
 use jobs::prelude::*;
 
-#[allow(unused_macros)]
-macro_rules! step {
-    ($($tokens:tt)*) => {};
-}
-
-#[allow(unused_macros)]
-macro_rules! compensate {
-    ($($tokens:tt)*) => {};
-}
-
 #[job(tenant = none)]
-async fn send(_ctx: &Ctx) -> Result<(), Failure> {
-    step!(ctx, "charge", async {});
+async fn send(ctx: &Ctx) -> Result<(), Failure> {
+    step!(ctx, "charge", async { Ok(()) }).await?;
     if true {
-        step!(ctx, "charge", async {});
+        step!(ctx, "charge", async { Ok(()) }).await?;
     }
     Ok(())
 }

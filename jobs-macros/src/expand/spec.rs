@@ -78,7 +78,7 @@ pub(super) fn spec(model: &Model) -> TokenStream {
     }
     let checks = checks.tokens();
     let doc = model.item.doc();
-    let outline = model.outline.iter().map(outline_item);
+    let outline = model.outline.iter().filter(|construct| construct.kind.is_listed()).map(outline_item);
     let written = quote! {
         __job::JobSpec::new(#name).written(#doc, ::core::file!(), ::core::line!(), &[#(#outline),*])
     };
@@ -204,7 +204,7 @@ fn outline_item(construct: &Construct) -> TokenStream {
         Kind::Sleep => quote!(Sleep),
         Kind::Race => quote!(Race),
         Kind::Spawn => quote!(Spawn),
-        Kind::Pivot => quote!(Pivot),
+        Kind::Pivot | Kind::Patch => quote!(Pivot),
     };
     let name = construct.name.as_deref().unwrap_or_default();
     let keyed = construct.keyed;

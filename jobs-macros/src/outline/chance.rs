@@ -1,6 +1,6 @@
 //! Finds what gives another answer each time, between the steps of a job that is replayed.
 
-use super::{Kind, durable_call};
+use super::{Kind, arguments, durable_call, is_key};
 use proc_macro2::{Span, TokenStream, TokenTree};
 
 /// A source of nondeterminism.
@@ -21,8 +21,14 @@ const SOURCES: &[(&[&str], &str)] = &[
     (&["rand"], "use `ctx.random()`"),
     (&["fastrand"], "use `ctx.random()`"),
     (&["thread_rng"], "use `ctx.random()`"),
+    (&["OsRng"], "use `ctx.random()`"),
     (&["tokio", "select"], "use `race!`"),
+    (&["future", "select"], "use `race!`"),
+    (&["future", "select_all"], "use `race!`"),
     (&["tokio", "time", "sleep"], "use `sleep!`"),
+    (&["time", "sleep"], "use `sleep!`"),
+    (&["tokio", "time", "timeout"], "use the `timeout = …` of a step or a wait, or `race!` with a `sleep!`"),
+    (&["time", "timeout"], "use the `timeout = …` of a step or a wait, or `race!` with a `sleep!`"),
     (&["tokio", "spawn"], "use `spawn!`, or `tokio::join!` over steps"),
     (&["tokio", "task", "spawn"], "use `spawn!`, or `tokio::join!` over steps"),
 ];
@@ -40,9 +46,13 @@ fn walk(tokens: TokenStream, found: &mut Vec<Chance>) {
     let mut after_dot = false;
     let mut left_of_path = 0_usize;
     while let [token, after @ ..] = rest {
-        if let Some((kind, ..)) = durable_call(rest)
+        if let Some((kind, _, args)) = durable_call(rest)
             && kind != Kind::Race
         {
+            // Its key is evaluated at every replay; its body and its input only once.
+            for arg in arguments(args.stream()).into_iter().filter(|arg| is_key(arg)) {
+                walk(arg.into_iter().collect(), found);
+            }
             rest = rest.get(3..).unwrap_or_default();
             left_of_path = 0;
             continue;
@@ -51,7 +61,8 @@ fn walk(tokens: TokenStream, found: &mut Vec<Chance>) {
             let path = path_at(rest);
             left_of_path = (path.len() * 3).saturating_sub(2);
             if !after_dot {
-                found.extend(chance(&path));
+                let is_macro = matches!(rest.get(left_of_path), Some(TokenTree::Punct(bang)) if bang.as_char() == '!');
+                found.extend(chance(&path, is_macro));
             }
         }
         if let TokenTree::Group(group) = token {
@@ -77,27 +88,28 @@ fn path_at(tokens: &[TokenTree]) -> Vec<(String, Span)> {
     path
 }
 
-fn chance(path: &[(String, Span)]) -> Option<Chance> {
-    let (segments, advice) = source(path)?;
+fn chance(path: &[(String, Span)], is_macro: bool) -> Option<Chance> {
+    let (name, advice) = source(path, is_macro)?;
     let (_, span) = path.last()?;
     Some(Chance {
         span: *span,
         note: format!(
-            "`{}` between steps gives another answer when the job is replayed: {advice}, move it into a step, or \
-             write `#[job(allow(nondeterminism))]`",
-            segments.join("::")
+            "`{name}` between steps gives another answer when the job is replayed: {advice}, move it into a step, or \
+             write `#[job(allow(nondeterminism))]`"
         ),
     })
 }
 
-/// The source that a path is, if it is one. A single name counts wherever it stands in a longer path.
-fn source(path: &[(String, Span)]) -> Option<(&'static [&'static str], &'static str)> {
+/// The source that a path is, if it is one, and the advice. A single name counts wherever it stands in a longer path.
+fn source(path: &[(String, Span)], is_macro: bool) -> Option<(String, &'static str)> {
     let words: Vec<&str> = path.iter().map(|(word, _)| word.as_str()).collect();
-    SOURCES
-        .iter()
-        .find(|(segments, _)| match segments {
-            [only] => words.contains(only) && (words.len() > 1 || *only == "thread_rng"),
-            _ => words.ends_with(segments),
-        })
-        .map(|(segments, advice)| (*segments, *advice))
+    let listed = SOURCES.iter().find(|(segments, _)| match segments {
+        [only] => words.contains(only) && (words.len() > 1 || *only == "thread_rng"),
+        _ => words.ends_with(segments),
+    });
+    match (listed, words.last()) {
+        (Some((segments, advice)), _) => Some((segments.join("::"), advice)),
+        (None, Some(last @ (&"select" | &"select_biased"))) if is_macro => Some((format!("{last}!"), "use `race!`")),
+        _ => None,
+    }
 }

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 pub(crate) fn check(outline: &[Construct], errors: &mut Errors) {
     names_once(outline, errors);
     compensations_of_steps(outline, errors);
+    bodies_apart(outline, errors);
 }
 
 fn names_once(outline: &[Construct], errors: &mut Errors) {
@@ -19,7 +20,7 @@ fn names_once(outline: &[Construct], errors: &mut Errors) {
             errors.at(
                 construct.span,
                 format!(
-                    "the name `{name}` is taken by an earlier step of this job: give this one another name, or a \
+                    "the name `{name}` is taken by an earlier line of this job: give this one another name, or a \
                      `key = …` if it runs more than once"
                 ),
             );
@@ -28,19 +29,52 @@ fn names_once(outline: &[Construct], errors: &mut Errors) {
 }
 
 fn compensations_of_steps(outline: &[Construct], errors: &mut Errors) {
-    let steps: Vec<&str> = outline
+    for (place, compensation) in outline.iter().enumerate().filter(|(_, found)| found.kind == Kind::Compensate) {
+        let Some(name) = &compensation.name else { continue };
+        let steps: Vec<(usize, &Construct)> =
+            steps(outline).filter(|(_, step)| step.name.as_ref() == Some(name)).collect();
+        let keyed = steps.iter().filter(|(_, step)| step.keyed).count();
+        let text = if steps.is_empty() {
+            no_step(name, outline)
+        } else if compensation.always && steps.iter().all(|(step, _)| *step < place) {
+            format!(
+                "an `always` compensation also undoes a step that began and left no result, so it stands before the \
+                 step: move it above the step `{name}`"
+            )
+        } else if !compensation.keyed && keyed == steps.len() {
+            format!("the step `{name}` has a `key`: give its compensation the same `key = …`")
+        } else if compensation.keyed && keyed == 0 {
+            format!("the step `{name}` has no `key`: its compensation has none either")
+        } else {
+            continue;
+        };
+        errors.at(compensation.span, text);
+    }
+}
+
+/// What can be undone, with its place.
+fn steps(outline: &[Construct]) -> impl Iterator<Item = (usize, &Construct)> {
+    outline
         .iter()
-        .filter(|construct| matches!(construct.kind, Kind::Step | Kind::StepTx | Kind::Spawn))
-        .filter_map(|construct| construct.name.as_deref())
-        .collect();
-    for construct in outline.iter().filter(|construct| construct.kind == Kind::Compensate) {
-        if let Some(name) = &construct.name
-            && !steps.contains(&name.as_str())
-        {
-            let known: Vec<String> = steps.iter().map(|step| format!("`{step}`")).collect();
-            let known =
-                if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
-            errors.at(construct.span, format!("this job has no step `{name}` to compensate; {known}"));
+        .enumerate()
+        .filter(|(_, construct)| matches!(construct.kind, Kind::Step | Kind::StepTx | Kind::Spawn))
+}
+
+fn no_step(name: &str, outline: &[Construct]) -> String {
+    let known: Vec<String> =
+        steps(outline).filter_map(|(_, step)| step.name.as_ref()).map(|step| format!("`{step}`")).collect();
+    let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+    format!("this job has no step `{name}` to compensate; {known}")
+}
+
+/// No construct stands in a body that runs apart: it could not be replayed by itself.
+fn bodies_apart(outline: &[Construct], errors: &mut Errors) {
+    for construct in outline {
+        if let Some(outer) = &construct.inside {
+            errors.at(
+                construct.span,
+                format!("this stands in the body of the {outer}, which runs as a whole or not at all: put it before or after"),
+            );
         }
     }
 }

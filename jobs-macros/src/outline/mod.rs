@@ -20,6 +20,10 @@ pub(crate) struct Construct {
     pub(crate) span: Span,
     /// Whether it carries `key = …`.
     pub(crate) keyed: bool,
+    /// Whether it carries `always`.
+    pub(crate) always: bool,
+    /// The construct whose body it stands in, as messages call it.
+    pub(crate) inside: Option<String>,
 }
 
 /// Which durable construct it is.
@@ -32,6 +36,7 @@ pub(crate) enum Kind {
     Sleep,
     Race,
     Spawn,
+    Patch,
     Pivot,
 }
 
@@ -46,9 +51,20 @@ impl Kind {
             "sleep" | "sleep_until" => Self::Sleep,
             "race" => Self::Race,
             "spawn" => Self::Spawn,
+            "patch" => Self::Patch,
             "pivot" => Self::Pivot,
             _ => return None,
         })
+    }
+
+    /// Whether the outline that is stored has it: what a person sees of a run.
+    pub(crate) fn is_listed(self) -> bool {
+        self != Self::Patch
+    }
+
+    /// Whether its last argument is a body that runs apart: no construct may stand in it.
+    fn has_body(self) -> bool {
+        matches!(self, Self::Step | Self::StepTx | Self::Compensate)
     }
 
     /// Whether the construct leaves a record under its name.
@@ -60,7 +76,7 @@ impl Kind {
 /// The durable constructs of a body, in source order, those inside groups and inside each other included.
 pub(crate) fn read(body: &TokenStream) -> Vec<Construct> {
     let mut found = Vec::new();
-    walk(body.clone(), &mut |kind, call| found.push(construct(kind, call)));
+    walk(body.clone(), None, &mut found);
     found
 }
 
@@ -70,16 +86,21 @@ struct Call<'a> {
     args: &'a Group,
 }
 
-/// Calls back for every durable construct, depth first.
-fn walk(tokens: TokenStream, found: &mut impl FnMut(Kind, Call<'_>)) {
+/// Adds every durable construct, depth first.
+fn walk(tokens: TokenStream, inside: Option<&str>, found: &mut Vec<Construct>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut rest = tokens.as_slice();
     while let [token, after @ ..] = rest {
         if let Some((kind, word, args)) = durable_call(rest) {
-            found(kind, Call { word, args });
+            let construct = construct(kind, Call { word, args }, inside);
+            let label = construct.label(word);
+            found.push(construct);
+            walk(args.stream(), if kind.has_body() { Some(&label) } else { inside }, found);
+            rest = rest.get(3..).unwrap_or_default();
+            continue;
         }
         if let TokenTree::Group(group) = token {
-            walk(group.stream(), found);
+            walk(group.stream(), inside, found);
         }
         rest = after;
     }
@@ -97,14 +118,31 @@ fn durable_call(tokens: &[TokenTree]) -> Option<(Kind, &Ident, &Group)> {
     }
 }
 
-fn construct(kind: Kind, call: Call<'_>) -> Construct {
+fn construct(kind: Kind, call: Call<'_>, inside: Option<&str>) -> Construct {
     let args = arguments(call.args.stream());
     let literal = args.get(1).and_then(|arg| literal(arg));
     let (name, span) = match literal {
         Some(literal) => (Some(literal.value()), literal.span()),
         None => (None, call.word.span()),
     };
-    Construct { kind, name, span, keyed: args.iter().any(|arg| is_key(arg)) }
+    Construct {
+        kind,
+        name,
+        span,
+        keyed: args.iter().any(|arg| is_key(arg)),
+        always: args.iter().any(|arg| matches!(arg.as_slice(), [TokenTree::Ident(word)] if word == "always")),
+        inside: inside.map(str::to_owned),
+    }
+}
+
+impl Construct {
+    /// What messages call it.
+    fn label(&self, word: &Ident) -> String {
+        match &self.name {
+            Some(name) => format!("`{word}!` of `{name}`"),
+            None => format!("`{word}!`"),
+        }
+    }
 }
 
 /// Splits arguments at their top-level commas.

@@ -30,16 +30,30 @@ pub(super) struct Call {
 impl Call {
     /// The context as a `&Ctx`, checked at its own place.
     pub(super) fn ctx(&self) -> TokenStream {
-        let (private, ctx) = (&self.private, &self.ctx);
+        let (private, ctx) = (self.private_at(self.ctx.span()), &self.ctx);
         quote_spanned!(located(ctx.span())=> #private::steps::ctx(#ctx))
     }
+
+    /// The crate's hidden module, at the place of a user's token, where an error of what is named is to show.
+    pub(super) fn private_at(&self, span: Span) -> TokenStream {
+        at(&self.private, span)
+    }
+}
+
+/// Tokens at the place of a user's, their meaning unchanged.
+pub(super) fn at(tokens: &TokenStream, span: Span) -> TokenStream {
+    let moved = tokens.clone().into_iter().map(|mut token| {
+        token.set_span(token.span().located_at(span));
+        token
+    });
+    moved.collect()
 }
 
 /// Reads crate and context alone.
 pub(super) fn context(input: ParseStream<'_>, form: &Form) -> syn::Result<(TokenStream, Expr)> {
     let krate = krate(input)?;
     if input.is_empty() {
-        return Err(syn::Error::new(Span::call_site(), written(form, "takes the context of its job")));
+        return Err(syn::Error::new(Span::call_site(), written(form, "needs the context of its job")));
     }
     let ctx: Expr = input.parse()?;
     if let Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) = ctx {
@@ -52,11 +66,11 @@ pub(super) fn context(input: ParseStream<'_>, form: &Form) -> syn::Result<(Token
 pub(super) fn open(input: ParseStream<'_>, form: &Form, errors: &mut Errors) -> syn::Result<Call> {
     let (private, ctx) = context(input, form)?;
     if input.is_empty() {
-        return Err(syn::Error::new(ctx.span(), written(form, "has a name")));
+        return Err(syn::Error::new(ctx.span(), written(form, "needs a name")));
     }
     comma(input, form)?;
     if input.is_empty() {
-        return Err(syn::Error::new(ctx.span(), written(form, "has a name")));
+        return Err(syn::Error::new(ctx.span(), written(form, "needs a name")));
     }
     let name: Expr = input.parse()?;
     let name = match literal_text(&name) {

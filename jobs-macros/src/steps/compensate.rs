@@ -1,7 +1,7 @@
 //! `compensate!`: says how a step is undone, beside the step.
 
 use super::{
-    call::{Form, missing, written},
+    call::{Call, Form, at, missing, written},
     expanded,
     options::{self, ALWAYS, KEY, RETRY, TIMEOUT},
     tail::Tail,
@@ -30,15 +30,15 @@ pub(crate) fn compensate(tokens: TokenStream) -> TokenStream {
         let options = options::read(input, &FORM, errors)?;
         let captures = captures(input)?;
         if input.is_empty() {
-            return Err(missing(call, &FORM, "has a closure that undoes the step"));
+            return Err(missing(call, &FORM, "needs a closure that undoes the step"));
         }
         let undo: Expr = input.parse()?;
         let Expr::Closure(undo) = undo else {
-            return Err(syn::Error::new(undo.span(), written(&FORM, "takes an async closure")));
+            return Err(syn::Error::new(undo.span(), written(&FORM, "needs an async closure")));
         };
         check(&undo, options.always, errors);
         let private = &call.private;
-        let captures = captures.iter().map(|capture| capture.expand(private));
+        let captures = captures.iter().map(|capture| capture.expand(call));
         let (ctx, key, spec) = (call.ctx(), options.key(call), options.undo_spec(call));
         let run = run(private, &undo, options.always);
         Ok(quote_spanned! { Span::mixed_site()=> {
@@ -74,9 +74,10 @@ impl Parse for Capture {
 }
 
 impl Capture {
-    fn expand(&self, private: &TokenStream) -> TokenStream {
+    fn expand(&self, call: &Call) -> TokenStream {
         match self {
             Self::Clone(name) => {
+                let private = call.private_at(name.span());
                 quote_spanned!(located(name.span())=> let #name = #private::Clone::clone(&#name);)
             }
             Self::Value(name, value) => quote!(let #name = #value;),
@@ -134,7 +135,10 @@ fn run(private: &TokenStream, undo: &ExprClosure, always: bool) -> TokenStream {
                 Pat::Type(PatType { pat, ty, .. }) => (quote!(#pat), quote!(: #ty)),
                 pat => (quote!(#pat), TokenStream::new()),
             };
-            let decode = quote_spanned!(located(pat.span())=> #private::saga::decode);
+            let decode = {
+                let private = at(private, pat.span());
+                quote_spanned!(located(pat.span())=> #private::saga::decode)
+            };
             quote_spanned!(site=> let #pat #ty = #decode(output)?;)
         }
         _ => TokenStream::new(),
@@ -151,7 +155,11 @@ fn run(private: &TokenStream, undo: &ExprClosure, always: bool) -> TokenStream {
             quote!(#turned)
         }
     };
-    let boxed = quote_spanned!(located(undo.body.span())=> #private::boxed);
+    let place = undo.asyncness.map_or_else(|| undo.body.span(), |asyncness| asyncness.span());
+    let boxed = {
+        let private = at(private, place);
+        quote_spanned!(located(place)=> #private::boxed)
+    };
     quote_spanned! { site=>
         move |ctx: #private::Ctx, #output| #boxed(async move {
             #context

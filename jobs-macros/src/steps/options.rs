@@ -103,10 +103,15 @@ impl Options {
 
     /// `Some(text)` of the key, or `None`.
     pub(super) fn key(&self, call: &Call) -> TokenStream {
-        let private = &call.private;
         match &self.key {
-            Some(key) => quote_spanned!(located(key.span())=> #private::steps::key(&(#key))),
-            None => quote!(#private::None),
+            Some(key) => {
+                let private = call.private_at(key.span());
+                quote_spanned!(located(key.span())=> #private::steps::key(&(#key)))
+            }
+            None => {
+                let private = &call.private;
+                quote!(#private::None)
+            }
         }
     }
 
@@ -151,7 +156,10 @@ impl Options {
 /// A constant of a declaration, in a block of its own: its names meet none of the user's.
 fn declared(call: &Call, ty: &TokenStream, checks: &spec::Checks, fields: &[TokenStream]) -> TokenStream {
     let Call { private, name, .. } = call;
-    let named = quote_spanned!(located(name.span())=> #private::#ty::new(#name));
+    let named = {
+        let private = call.private_at(name.span());
+        quote_spanned!(located(name.span())=> #private::#ty::new(#name))
+    };
     if fields.is_empty() {
         return quote!({ const __SPEC: &#private::#ty = &#named; __SPEC });
     }

@@ -32,12 +32,12 @@ impl Parse for Branch {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let pat = input.call(Pat::parse_multi_with_leading_vert)?;
         if !input.peek(Token![=]) || input.peek(Token![=>]) {
-            return Err(input.error(written(&FORM, "takes branches")));
+            return Err(input.error(written(&FORM, "needs branches")));
         }
         input.parse::<Token![=]>()?;
         let future = input.parse()?;
         if !input.peek(Token![=>]) {
-            return Err(input.error(written(&FORM, "takes branches with `=> value`")));
+            return Err(input.error(written(&FORM, "needs a `=> value` in each branch")));
         }
         input.parse::<Token![=>]>()?;
         let value: Expr = input.parse()?;
@@ -59,21 +59,23 @@ pub(crate) fn race(tokens: TokenStream) -> TokenStream {
             branches.push(input.parse::<Branch>()?);
         }
         if branches.len() < 2 {
-            return Err(missing(call, &FORM, "takes two branches or more"));
+            return Err(missing(call, &FORM, "needs two branches or more"));
         }
         let private = &call.private;
         let (ctx, key, spec) = (call.ctx(), options.key(call), options.step_spec(call));
         let futures = branches.iter().rev().fold(quote!(#private::steps::NoBranch), |rest, branch| {
             let future = &branch.future;
+            let private = call.private_at(future.span());
             quote_spanned!(located(future.span())=> #private::steps::Branch(#future, #rest))
         });
         let arms = branches.iter().enumerate().map(|(place, branch)| {
             let Branch { pat, value, .. } = branch;
+            let site = Span::mixed_site();
             let won = (0..place).fold(
-                quote!(#private::steps::Won::First(#pat)),
+                quote_spanned!(site=> #private::steps::Won::First(won)),
                 |inner, _| quote!(#private::steps::Won::Later(#inner)),
             );
-            quote!(#won => #value,)
+            quote_spanned!(site=> #won => { let #pat = won; #value })
         });
         Ok(quote_spanned! { Span::mixed_site()=>
             async {

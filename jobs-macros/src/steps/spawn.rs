@@ -7,7 +7,7 @@ use super::{
 };
 use crate::expand::located;
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 use syn::{Expr, Path, Token, spanned::Spanned};
 
 const FORM: Form = Form {
@@ -22,20 +22,19 @@ pub(crate) fn spawn(tokens: TokenStream) -> TokenStream {
     expanded(tokens, &FORM, |call, input, errors| {
         let options = options::read(input, &FORM, errors)?;
         if input.is_empty() {
-            return Err(missing(call, &FORM, "names the job"));
+            return Err(missing(call, &FORM, "needs a job and its input"));
         }
         let job: Path = input.parse()?;
         if !input.peek(Token![,]) {
-            return Err(syn::Error::new(job.span(), written(&FORM, "takes the job and its input")));
+            return Err(syn::Error::new(job.span(), written(&FORM, "needs a job and its input")));
         }
         input.parse::<Token![,]>()?;
         if input.is_empty() {
-            return Err(syn::Error::new(job.span(), written(&FORM, "takes the job and its input")));
+            return Err(syn::Error::new(job.span(), written(&FORM, "needs a job and its input")));
         }
         let value: Expr = input.parse()?;
-        let private = &call.private;
+        let private = call.private_at(job.span());
         let (ctx, key, spec) = (call.ctx(), options.key(call), options.step_spec(call));
-        let spawn = quote_spanned!(located(job.span())=> #private::steps::spawn::<#job>);
-        Ok(quote!(#spawn(#ctx, #spec, #key, #value)))
+        Ok(quote_spanned!(located(job.span())=> #private::steps::spawn::<#job>(#ctx, #spec, #key, #value)))
     })
 }

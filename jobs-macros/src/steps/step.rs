@@ -42,7 +42,7 @@ struct Body {
 
 fn body(call: &Call, input: ParseStream<'_>) -> syn::Result<Body> {
     if input.is_empty() {
-        return Err(missing(call, &FORM, "has a body"));
+        return Err(missing(call, &FORM, "needs a body"));
     }
     let body: Expr = input.parse()?;
     let span = body.span();
@@ -65,10 +65,15 @@ fn expand(call: &Call, options: &Options, body: &Body) -> TokenStream {
     let private = &call.private;
     let Body { span, asyncness, moves, future } = body;
     let (ctx, key, spec) = (call.ctx(), options.key(call), options.step_spec(call));
-    let begin = quote_spanned!(located(*span)=> #private::steps::begin);
+    // All of it at the body's place: an output that cannot be one is then one error, not one for each part.
+    let place = located(*span);
+    let begin = {
+        let private = call.private_at(*span);
+        quote_spanned!(place=> #private::steps::begin)
+    };
     let run = match &options.retry {
-        None => quote_spanned!(Span::mixed_site()=> #private::steps::Begin::Run(run) => run.once(#future).await),
-        Some(_) => quote_spanned!(Span::mixed_site()=> #private::steps::Begin::Run(mut run) => loop {
+        None => quote_spanned!(place=> #private::steps::Begin::Run(run) => run.once(#future).await),
+        Some(_) => quote_spanned!(place=> #private::steps::Begin::Run(mut run) => loop {
             if let #private::Some(done) = run.attempt(#future).await {
                 break done;
             }

@@ -4,7 +4,7 @@ use super::{
     call::{Call, Form, missing, written},
     expanded,
     machine::{self, Machine},
-    options::{self, ALIASES, KEY, Options, RETRY, TIMEOUT},
+    options::{self, ALIASES, KEY, ONCE, Options, RETRY, TIMEOUT},
     tail::Tail,
 };
 use crate::expand::located;
@@ -15,7 +15,7 @@ use syn::{Expr, ExprClosure, Pat, PatType, Token, spanned::Spanned};
 const FORM: Form = Form {
     name: "step_tx",
     written: "`step_tx!(ctx, \"name\", async |tx| { … })`, with options before the closure",
-    options: &[TIMEOUT, RETRY, KEY, ALIASES],
+    options: &[ONCE, TIMEOUT, RETRY, KEY, ALIASES],
     takes_flags: true,
 };
 
@@ -23,15 +23,21 @@ const FORM: Form = Form {
 pub(crate) fn step_tx(tokens: TokenStream) -> TokenStream {
     expanded(tokens, &FORM, |call, input, errors| {
         let options = options::read(input, &FORM, errors)?;
+        if options.once {
+            errors.at(
+                call.name.span(),
+                "`once` is for effects outside of the database: a `step_tx!` takes effect exactly once without it",
+            );
+        }
         if input.is_empty() {
-            return Err(missing(call, &FORM, "has a body"));
+            return Err(missing(call, &FORM, "needs a body"));
         }
         let body: Expr = input.parse()?;
         let Expr::Closure(closure) = body else {
-            return Err(syn::Error::new(body.span(), written(&FORM, "takes an async closure over its transaction")));
+            return Err(syn::Error::new(body.span(), written(&FORM, "needs an async closure over its transaction")));
         };
         let Some(asyncness) = closure.asyncness else {
-            return Err(syn::Error::new(closure.inputs_begin.span(), written(&FORM, "takes an async closure")));
+            return Err(syn::Error::new(closure.inputs_begin.span(), written(&FORM, "needs an async closure")));
         };
         let (Some(tx), 1) = (closure.inputs.first(), closure.inputs.len()) else {
             return Err(syn::Error::new(
@@ -77,7 +83,10 @@ fn expand(call: &Call, options: &Options, body: &Body<'_>) -> TokenStream {
     let site = Span::mixed_site();
     let Body { asyncness, moves, tx, stmts } = body;
     let (ctx, key, spec) = (call.ctx(), options.key(call), options.step_spec(call));
-    let begin = quote_spanned!(located(asyncness.span())=> #private::steps::begin_tx);
+    let begin = {
+        let private = call.private_at(asyncness.span());
+        quote_spanned!(located(asyncness.span())=> #private::steps::begin_tx)
+    };
     let ran = match moves {
         None => quote_spanned!(site=> run.body(#asyncness { let #tx = &mut open; #stmts }).await),
         Some(_) => quote_spanned!(site=> {

@@ -3,6 +3,7 @@
 //! The error type of a body is pinned to `Failure` for `?`. A last expression `Ok(..)` says nothing of its error and is
 //! left alone; `Err(..)` has its value turned; any other has its result turned. Blocks, `if` and `match` are looked into.
 
+use super::call::at;
 use crate::expand::located;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -83,14 +84,14 @@ impl Tail<'_> {
 
     /// `by(result, |error| failure!(error))`
     fn result(&self, result: &impl ToTokens) -> Expr {
-        let (private, by) = (self.private, format_ident!("{}", self.by));
+        let (private, by) = (at(self.private, result.span()), format_ident!("{}", self.by));
         let span = located(result.span());
         Expr::Verbatim(quote_spanned!(span=> #private::#by(#result, |error| #private::failure!(error))))
     }
 
     /// `{ let error = …; failure!(error) }`
     fn error(&self, error: &Expr) -> Expr {
-        let private = self.private;
+        let private = at(self.private, error.span());
         Expr::Verbatim(quote_spanned!(located(error.span())=> { let error = #error; #private::failure!(error) }))
     }
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::{args::value::literal_text, expand::located};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Expr, parse::ParseStream};
+use syn::{Expr, parse::ParseStream, spanned::Spanned};
 
 const SLEEP: Form = Form {
     name: "sleep",
@@ -60,10 +60,10 @@ pub(crate) fn wait_for(tokens: TokenStream) -> TokenStream {
         let timeout = options.timeout.take().map(|timeout| length(call, &timeout));
         let key = match &options.key {
             Some(_) => options.key(call),
-            None => return Err(missing(call, &WAIT_FOR, "has the `key` under which the event is published")),
+            None => return Err(missing(call, &WAIT_FOR, "needs the `key` under which the event is published")),
         };
-        let private = &call.private;
         let (ctx, spec) = (call.ctx(), options.step_spec(call));
+        let private = call.private_at(call.name.span());
         let span = located(call.name.span());
         Ok(match timeout {
             None => quote_spanned!(span=> #private::steps::wait_for(#ctx, #spec, #key)),
@@ -74,14 +74,14 @@ pub(crate) fn wait_for(tokens: TokenStream) -> TokenStream {
 
 fn time(call: &Call, input: ParseStream<'_>, form: &Form) -> syn::Result<Expr> {
     match input.is_empty() {
-        true => Err(missing(call, form, "has a time")),
+        true => Err(missing(call, form, "needs a time")),
         false => input.parse(),
     }
 }
 
 /// A `Duration`: a text is read while compiling, anything else is one already.
 fn length(call: &Call, time: &Expr) -> TokenStream {
-    let private = &call.private;
+    let private = call.private_at(time.span());
     match literal_text(time) {
         Some(text) => quote_spanned!(located(text.span())=> {
             const LENGTH: #private::Duration = #private::duration::must(#text);

@@ -33,6 +33,7 @@ fn constructs_are_listed_in_source_order() {
         sleep_until!(ctx, "morning", at).await;
         race!(ctx, "first", a, b).await;
         spawn!(ctx, "child", other, input).await;
+        patch!(ctx, "change").await;
         pivot!(ctx);
     });
     let expected = [
@@ -44,6 +45,7 @@ fn constructs_are_listed_in_source_order() {
         (Kind::Sleep, "morning", false),
         (Kind::Race, "first", false),
         (Kind::Spawn, "child", false),
+        (Kind::Patch, "change", false),
         (Kind::Pivot, "", false),
     ];
     assert_eq!(found, expected.map(|(kind, name, keyed)| (kind, name.to_owned(), keyed)));
@@ -110,6 +112,37 @@ fn a_compensation_of_nothing_is_refused_and_the_steps_are_listed() {
 }
 
 #[test]
+fn an_always_compensation_stands_before_its_step() {
+    let before = quote!(compensate!(ctx, "a", always, [], f); step!(ctx, "a", async {}));
+    assert!(mistakes(before).is_empty());
+    let found = mistakes(quote!(step!(ctx, "a", async {}); compensate!(ctx, "a", timeout = "1s", always, [], f)));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("move it above the step `a`"), "{found:?}");
+}
+
+#[test]
+fn a_compensation_has_a_key_where_its_step_has_one() {
+    let keyed = quote!(step!(ctx, "a", key = 1, async {}); compensate!(ctx, "a", key = 1, [], f));
+    assert!(mistakes(keyed).is_empty());
+    let found = mistakes(quote!(step!(ctx, "a", key = 1, async {}); compensate!(ctx, "a", [], f)));
+    assert_eq!(found, ["the step `a` has a `key`: give its compensation the same `key = …`"]);
+    let found = mistakes(quote!(step!(ctx, "a", async {}); compensate!(ctx, "a", key = 1, [], f)));
+    assert_eq!(found, ["the step `a` has no `key`: its compensation has none either"]);
+}
+
+#[test]
+fn what_stands_in_the_body_of_a_step_is_refused_and_what_stands_in_a_race_is_not() {
+    let found = mistakes(quote! {
+        step!(ctx, "a", async { jobs::sleep!(ctx, "b", "1s").await; });
+        compensate!(ctx, "a", [], async move |ctx| { step!(ctx, "c", async {}).await });
+        race!(ctx, "r", x = step!(ctx, "d", async {}) => 1, () = sleep!(ctx, "e", "1s") => 2);
+    });
+    assert_eq!(found.len(), 2);
+    assert!(found[0].starts_with("this stands in the body of the `step!` of `a`"), "{found:?}");
+    assert!(found[1].starts_with("this stands in the body of the `compensate!` of `a`"), "{found:?}");
+}
+
+#[test]
 fn chance_is_found_between_steps_and_not_inside_them() {
     let found = chances(quote! {
         let at = chrono::Utc::now();
@@ -121,6 +154,12 @@ fn chance_is_found_between_steps_and_not_inside_them() {
         jobs::step!(ctx, "b", async { Utc::now() }).await?;
         compensate!(ctx, "a", [], async |_| { Utc::now(); });
         race!(ctx, "r", step!(ctx, "c", async { Utc::now() }), tokio::time::sleep(d));
+        wait_for!(ctx, "w", key = Uuid::new_v4(), timeout = "1s").await?;
+        spawn!(ctx, "s", mail, Mail { id: Uuid::new_v4() }).await?;
+        tokio::time::timeout(d, step!(ctx, "t", async {})).await?;
+        futures::select_biased! { a = x => {} }
+        select! { a = x => {} }
+        futures::future::select(a, b).await;
     });
     assert_eq!(
         found,
@@ -132,7 +171,12 @@ fn chance_is_found_between_steps_and_not_inside_them() {
             "tokio::select",
             "tokio::time::sleep",
             "tokio::spawn",
-            "tokio::time::sleep"
+            "tokio::time::sleep",
+            "Uuid::new_v4",
+            "tokio::time::timeout",
+            "select_biased!",
+            "select!",
+            "future::select"
         ]
     );
 }
@@ -140,7 +184,7 @@ fn chance_is_found_between_steps_and_not_inside_them() {
 #[test]
 fn what_is_not_chance_is_left_alone() {
     let found = chances(quote! {
-        ctx.now(); clock.Utc; let rand = 5; rand + 1; input.rand; tokio::join!(a, b); Utc::from(x); now(); spawn!(ctx, "x", y);
+        ctx.now(); clock.Utc; let select = 1; x.select(select); let rand = 5; rand + 1; input.rand; tokio::join!(a, b); Utc::from(x); now(); spawn!(ctx, "x", y);
     });
     assert!(found.is_empty(), "{found:?}");
 }

@@ -3,24 +3,19 @@
 use crate::Failure;
 use futures_util::future::BoxFuture;
 
-/// What the body of a step ends with.
+/// What the body of a step ends with. The parts are parameters, so that a body that ends with another thing is one
+/// error.
 #[diagnostic::on_unimplemented(
     message = "the body of a step must end with a `Result`, not `{Self}`",
     label = "not a `Result<T, E>`",
     note = "write `Ok(..)` around the value; a `?` before the end already passes an error on"
 )]
-pub trait StepReturn {
-    /// The output.
-    type Ok;
-    /// The error.
-    type Err;
+pub trait StepReturn<T, E> {
     /// The result itself.
-    fn result(self) -> Result<Self::Ok, Self::Err>;
+    fn result(self) -> Result<T, E>;
 }
 
-impl<T, E> StepReturn for Result<T, E> {
-    type Ok = T;
-    type Err = E;
+impl<T, E> StepReturn<T, E> for Result<T, E> {
     fn result(self) -> Self {
         self
     }
@@ -32,15 +27,12 @@ impl<T, E> StepReturn for Result<T, E> {
     label = "not a `Result<(), E>`",
     note = "nothing is kept of a compensation but that it is done: write `Ok(())` at its end"
 )]
-pub trait UndoReturn {
-    /// The error.
-    type Err;
+pub trait UndoReturn<E> {
     /// The result itself.
-    fn result(self) -> Result<(), Self::Err>;
+    fn result(self) -> Result<(), E>;
 }
 
-impl<E> UndoReturn for Result<(), E> {
-    type Err = E;
+impl<E> UndoReturn<E> for Result<(), E> {
     fn result(self) -> Self {
         self
     }
@@ -50,7 +42,7 @@ impl<E> UndoReturn for Result<(), E> {
 ///
 /// # Errors
 /// The failure that its error asks for.
-pub fn step_result<R: StepReturn>(result: R, fail: impl FnOnce(R::Err) -> Failure) -> Result<R::Ok, Failure> {
+pub fn step_result<T, E>(result: impl StepReturn<T, E>, fail: impl FnOnce(E) -> Failure) -> Result<T, Failure> {
     result.result().map_err(fail)
 }
 
@@ -58,7 +50,7 @@ pub fn step_result<R: StepReturn>(result: R, fail: impl FnOnce(R::Err) -> Failur
 ///
 /// # Errors
 /// The failure that its error asks for.
-pub fn undo_result<R: UndoReturn>(result: R, fail: impl FnOnce(R::Err) -> Failure) -> Result<(), Failure> {
+pub fn undo_result<E>(result: impl UndoReturn<E>, fail: impl FnOnce(E) -> Failure) -> Result<(), Failure> {
     result.result().map_err(fail)
 }
 

@@ -1,0 +1,6 @@
+use jobs::prelude::*;
+
+#[event(name = "shipped")]
+fn shipped() {}
+
+fn main() {}

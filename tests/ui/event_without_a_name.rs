@@ -1,0 +1,7 @@
+use jobs::prelude::*;
+
+#[derive(Serialize, Deserialize)]
+#[event(tenant = none)]
+struct Shipped;
+
+fn main() {}

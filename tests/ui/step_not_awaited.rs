@@ -1,0 +1,12 @@
+#![deny(unused_must_use)]
+
+use jobs::prelude::*;
+
+#[job(tenant = none)]
+async fn send(ctx: &Ctx) -> Result<(), Failure> {
+    step!(ctx, "hold", async { Ok(()) });
+    sleep!(ctx, "nap", "1h");
+    Ok(())
+}
+
+fn main() {}
