@@ -7,6 +7,7 @@ mod macros {
     mod job_error;
     mod lints;
     mod runs;
+    mod steps;
 }
 
 /// Each mistake of `tests/ui` gets the message beside it. `TRYBUILD=overwrite` writes the messages anew: read them.
