@@ -3,12 +3,13 @@
 use super::{error::StepError, open::Opened, output, run::Run, spec::StepSpec};
 use crate::{
     ctx::Ctx,
-    driver::{StepKind, StepStatus},
+    driver::{StepKind, StepRef, StepStatus},
     failure::Failure,
     json::JsonText,
 };
 use serde::{Deserialize, Serialize};
 use std::{
+    collections::HashSet,
     convert::Infallible,
     future::{Future, poll_fn},
     pin::Pin,
@@ -94,7 +95,9 @@ impl Polled for NoBranch {
 struct Outcome {
     /// The winner's place, from 0.
     winner: u32,
-    /// The largest position that anything had begun at by then: what lost lies before it.
+    /// The smallest position of what the branches began: before the race's own where the run was parked in it.
+    from: u32,
+    /// The largest position that anything had begun at by then: what lost lies within.
     until: u32,
 }
 
@@ -117,11 +120,12 @@ pub async fn race<B: Branches>(
             Ok(outcome) => outcome,
             Err(what) => return run.mismatch(&label, &what).await,
         };
-        run.pass_over(opened.position, outcome.until);
+        run.pass_over(&outcome);
         winner = Some(outcome.winner);
     }
     // The branches keep the body by themselves.
     opened.busy = None;
+    let before = if winner.is_none() { run.state().begun.clone() } else { HashSet::new() };
     let mut branches = branches.start();
     let (place, won) = poll_fn(|cx| branches.poll(cx, winner, 0)).await;
     drop(branches);
@@ -131,25 +135,31 @@ pub async fn race<B: Branches>(
     }
     run.stay_unless_forward(&label).await?;
     opened.busy = Some(run.busy());
-    run.decide(&opened, place).await.map_err(|failure| StepError::new(label, failure))?;
+    run.decide(&opened, place, &before).await.map_err(|failure| StepError::new(label, failure))?;
     Ok(won)
 }
 
 impl Run {
     /// Records who won.
-    async fn decide(&self, opened: &Opened, winner: u32) -> Result<(), Failure> {
-        let until = self.state().last_position;
+    async fn decide(&self, opened: &Opened, winner: u32, before: &HashSet<StepRef>) -> Result<(), Failure> {
+        let (from, until) = {
+            let state = self.state();
+            let begun = state.begun.difference(before).filter_map(|id| state.records.get(id));
+            let from = begun.map(|record| record.position).min().unwrap_or(opened.position);
+            (from.min(opened.position), state.last_position)
+        };
         let mut done = opened.write(StepStatus::Done);
-        done.output = Some(JsonText::trusted(serde_json::to_string(&Outcome { winner, until })?));
+        done.output = Some(JsonText::trusted(serde_json::to_string(&Outcome { winner, from, until })?));
         self.write(done).await?;
         self.state().run += 1;
         Ok(())
     }
 
     /// Counts what a race's branches recorded as begun, whether or not this replay comes to it.
-    fn pass_over(&self, after: u32, until: u32) {
+    fn pass_over(&self, outcome: &Outcome) {
         let mut state = self.state();
-        let lost = state.records.values().filter(|record| record.position > after && record.position <= until);
+        let range = outcome.from..=outcome.until;
+        let lost = state.records.values().filter(|record| range.contains(&record.position));
         let lost: Vec<_> = lost.map(|record| record.id.clone()).collect();
         state.passed.extend(lost);
     }
