@@ -35,7 +35,8 @@ CREATE TABLE {schema}.events (
     autovacuum_vacuum_threshold = 5000
 );
 
-CREATE INDEX events_order ON {schema}.events (name, key, published_at, id);
+-- Without the id, which breaks ties: an index that holds it is one by which the planner may look for ids, from end to end.
+CREATE INDEX events_order ON {schema}.events (name, key, published_at);
 
 CREATE INDEX events_expires ON {schema}.events (expires_at);
 
@@ -69,20 +70,21 @@ CREATE FUNCTION {schema}.event_bucket(event text, key text) RETURNS int4
 LANGUAGE sql IMMUTABLE
 RETURN (hashtextextended(event || '/' || key, 0) & 1023)::int4;
 
--- Makes parked runs ready, in the order given, and tells their queues. The only one who does. Answers how many it moved.
-CREATE FUNCTION {schema}.wake_runs(runs uuid[]) RETURNS int4
+-- Makes parked runs ready, in the order given. The only one who does. Answers how many it moved and which queues they
+-- are in: the caller tells these.
+CREATE FUNCTION {schema}.move_parked(runs uuid[], OUT woken int4, OUT queues text[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_mergejoin = off
+SET enable_hashjoin = on
 SET enable_nestloop = off
 SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    woken uuid[];
-    told int8;
+    moved_runs uuid[];
 BEGIN
     WITH picked AS MATERIALIZED (
         SELECT id
@@ -157,25 +159,36 @@ BEGIN
         FROM moved
         JOIN unnest(runs) WITH ORDINALITY AS wanted (id, place) USING (id)
         RETURNING id, queue
-    ),
-    notified AS MATERIALIZED (
-        SELECT pg_notify('jobs:' || replace('{schema}', '"', ''), 'q' || queue)
-        FROM (SELECT DISTINCT queue FROM again) AS queues
     )
     SELECT
         ARRAY(SELECT id FROM again),
-        (SELECT count(*) FROM notified)
-    INTO woken, told;
-    IF cardinality(woken) < cardinality(runs) THEN
+        ARRAY(SELECT DISTINCT queue FROM again)
+    INTO moved_runs, queues;
+    woken := cardinality(moved_runs);
+    IF woken < cardinality(runs) THEN
         -- Those that are still there are taken by somebody who may yet roll back.
         INSERT INTO {schema}.waits (job, recheck)
         SELECT id, true
         FROM {schema}.waiting
         WHERE id = ANY (runs)
-            AND id <> ALL (woken)
+            AND id <> ALL (moved_runs)
             AND suspended;
     END IF;
-    RETURN cardinality(woken);
+END
+$$;
+
+-- Makes parked runs ready and tells their queues. Answers how many it moved.
+CREATE FUNCTION {schema}.wake_runs(runs uuid[]) RETURNS int4
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    moved record;
+BEGIN
+    moved := {schema}.move_parked(runs);
+    PERFORM pg_notify('jobs:' || replace('{schema}', '"', ''), 'q' || queue)
+    FROM unnest(moved.queues) AS told (queue);
+    RETURN moved.woken;
 END
 $$;
 
@@ -243,14 +256,18 @@ END
 $$;
 
 -- Publishes events and makes the runs that wait for them ready. An event that is stored already changes nothing.
+--
+-- tell: whether the queues of these runs are told with the commit. A notification serialises the commits of all who send
+-- one, up to the disk; who knows when the transaction ends tells them after it, and gets the queues for that.
 CREATE FUNCTION {schema}.publish_events(
     ids uuid[],
     names text[],
     keys text[],
     tenants text[],
     payloads text[],
-    ttls float8[]
-) RETURNS TABLE (event uuid, published timestamptz, expires timestamptz)
+    ttls float8[],
+    tell boolean
+) RETURNS TABLE (event uuid, published timestamptz, expires timestamptz, untold text[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
@@ -264,7 +281,6 @@ AS $$
 DECLARE
     blind boolean := current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted');
     moment timestamptz;
-    fresh uuid[];
     runs uuid[];
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtext('{schema}.events'), buckets.bucket)
@@ -274,14 +290,10 @@ BEGIN
         ORDER BY bucket
     ) AS buckets;
     moment := clock_timestamp();
-    WITH stored AS (
-        INSERT INTO {schema}.events (id, published_at, expires_at, unseen, name, key, tenant, payload)
-        SELECT e.id, moment, moment + e.ttl * interval '1 second', blind, e.name, e.key, e.tenant, e.payload::json
-        FROM unnest(ids, names, keys, tenants, payloads, ttls) AS e (id, name, key, tenant, payload, ttl)
-        ON CONFLICT (id) DO NOTHING
-        RETURNING id
-    )
-    SELECT ARRAY(SELECT id FROM stored) INTO fresh;
+    INSERT INTO {schema}.events (id, published_at, expires_at, unseen, name, key, tenant, payload)
+    SELECT e.id, moment, moment + e.ttl * interval '1 second', blind, e.name, e.key, e.tenant, e.payload::json
+    FROM unnest(ids, names, keys, tenants, payloads, ttls) AS e (id, name, key, tenant, payload, ttl)
+    ON CONFLICT (id) DO NOTHING;
     IF blind THEN
         PERFORM pg_notify('jobs:' || replace('{schema}', '"', ''), 'w');
     ELSE
@@ -294,12 +306,14 @@ BEGIN
             GROUP BY w.job
             ORDER BY min(e.place), w.job
         );
-        IF cardinality(runs) > 0 THEN
+        IF cardinality(runs) > 0 AND tell THEN
             PERFORM {schema}.wake_runs(runs);
+        ELSIF cardinality(runs) > 0 THEN
+            untold := ({schema}.move_parked(runs)).queues;
         END IF;
     END IF;
     RETURN QUERY
-    SELECT e.id, e.published_at, e.expires_at
+    SELECT e.id, e.published_at, e.expires_at, untold
     FROM {schema}.events AS e
     WHERE e.id = ANY (ids);
 END
@@ -855,7 +869,8 @@ BEGIN
         ARRAY[key],
         ARRAY[tenant],
         ARRAY[payload::text],
-        ARRAY[extract(epoch FROM ttl)::float8]
+        ARRAY[extract(epoch FROM ttl)::float8],
+        true
     );
     RETURN new_id;
 END

@@ -147,6 +147,7 @@ impl PgOptions {
             tokens: Tokens::default(),
             probes: Arc::default(),
             swept: wake::Swept::default(),
+            untold: Arc::default(),
             unsure_parks: AtomicU64::new(0),
             nudges: watch::Sender::new(0),
             is_direct: AtomicBool::new(false),

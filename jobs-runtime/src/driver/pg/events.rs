@@ -7,13 +7,15 @@ use crate::{
     driver::{EventId, EventRecord, FindEvent, NewEvent, Published, Tx},
     error::{Error, code},
 };
-use chrono::{DateTime, Utc};
 use sqlx::{
-    PgConnection, Postgres,
+    PgConnection, Postgres, Row,
     postgres::{PgArguments, PgRow},
     query::Query,
 };
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -37,19 +39,34 @@ pub(super) async fn publish(pg: &Pg, events: &[NewEvent], tx: Option<Tx<'_>>) ->
     };
     let stored = published.map_err(fault::store("publish events"))?;
     let unanswered = || Error::new(code::STORE_FAILED, "the database did not answer about an event that was sent");
+    pg.tell(stored.untold);
+    let stored = stored.events;
     events.iter().map(|event| stored.get(&event.id.0).cloned().ok_or_else(unanswered)).collect()
 }
 
-/// What is stored of each event by now.
-type Stored = HashMap<Uuid, Published>;
+/// What is stored of each event by now, and the queues that were not told of the runs that it made ready.
+#[derive(Default)]
+struct Stored {
+    events: HashMap<Uuid, Published>,
+    untold: HashSet<String>,
+}
+
+/// Who tells the queues of the runs that an event makes ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    /// The commit: only the caller knows when it is.
+    WithCommit,
+    /// This driver, after the commit.
+    AfterCommit,
+}
 
 /// Publishes in the caller's transaction. What the first of several statements wrote goes when a later one is refused.
 async fn joined(pg: &Pg, connection: &mut PgConnection, events: &[NewEvent]) -> Result<Stored, sqlx::Error> {
     if chunk_len(events) == events.len() {
-        return all(pg, connection, events).await;
+        return all(pg, connection, events, Telling::WithCommit).await;
     }
     sqlx::raw_sql("SAVEPOINT jobs_publish").execute(&mut *connection).await?;
-    let stored = all(pg, connection, events).await;
+    let stored = all(pg, connection, events, Telling::WithCommit).await;
     let end = if stored.is_ok() {
         "RELEASE SAVEPOINT jobs_publish"
     } else {
@@ -62,27 +79,36 @@ async fn joined(pg: &Pg, connection: &mut PgConnection, events: &[NewEvent]) -> 
 async fn apart(pg: &Pg, events: &[NewEvent]) -> Result<Stored, sqlx::Error> {
     let mut session = pg.callers().acquire().await?;
     if chunk_len(events) == events.len() && !pg.is_pooled() {
-        let stored = all(pg, &mut session, events).await;
+        let stored = all(pg, &mut session, events, Telling::AfterCommit).await;
         if stored.as_ref().err().is_none_or(fault::leaves_connection_well) {
             session.give_back();
         }
         return stored;
     }
     let mut tx = session.begin().await?;
-    let stored = all(pg, &mut tx, events).await?;
+    let stored = all(pg, &mut tx, events, Telling::AfterCommit).await?;
     tx.commit().await?;
     session.give_back();
     Ok(stored)
 }
 
-async fn all(pg: &Pg, connection: &mut PgConnection, events: &[NewEvent]) -> Result<Stored, sqlx::Error> {
-    let mut stored = Stored::with_capacity(events.len());
+async fn all(
+    pg: &Pg,
+    connection: &mut PgConnection,
+    events: &[NewEvent],
+    telling: Telling,
+) -> Result<Stored, sqlx::Error> {
+    let mut stored = Stored::default();
     let mut rest = events;
     while !rest.is_empty() {
         let (chunk, later) = rest.split_at(chunk_len(rest));
-        for row in bind(pg, chunk).fetch_all(&mut *connection).await? {
-            let (id, published) = read_published(&row)?;
-            stored.insert(id, published);
+        let rows = bind(pg, chunk).bind(telling == Telling::WithCommit).fetch_all(&mut *connection).await?;
+        for row in &rows {
+            let published = read_published(row)?;
+            stored.events.insert(published.id.0, published);
+        }
+        if let Some(row) = rows.first() {
+            stored.untold.extend(row.try_get::<Option<Vec<String>>, _>(3)?.unwrap_or_default());
         }
         rest = later;
     }
@@ -109,11 +135,8 @@ fn bind(pg: &Pg, events: &[NewEvent]) -> Query<'static, Postgres, PgArguments> {
         .bind(events.iter().map(|event| times::seconds(event.ttl)).collect::<Vec<_>>())
 }
 
-fn read_published(row: &PgRow) -> Result<(Uuid, Published), sqlx::Error> {
-    use sqlx::Row;
-    let id: Uuid = row.try_get(0)?;
-    let published_at: DateTime<Utc> = row.try_get(1)?;
-    Ok((id, Published { id: EventId(id), published_at, expires_at: row.try_get(2)? }))
+fn read_published(row: &PgRow) -> Result<Published, sqlx::Error> {
+    Ok(Published { id: EventId(row.try_get(0)?), published_at: row.try_get(1)?, expires_at: row.try_get(2)? })
 }
 
 pub(super) async fn find(pg: &Pg, find: FindEvent) -> Result<Option<EventRecord>, Error> {

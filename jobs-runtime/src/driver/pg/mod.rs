@@ -30,6 +30,7 @@ mod schema;
 mod session;
 mod step_tx;
 mod steps;
+mod tell;
 mod times;
 mod tokens;
 mod tx;
@@ -86,6 +87,7 @@ pub struct Pg {
     tokens: Tokens,
     probes: Arc<hints::Probes>,
     swept: wake::Swept,
+    untold: Arc<tell::Untold>,
     /// How many statements parked runs that could not see all events, and what tells the workers of it.
     unsure_parks: AtomicU64,
     nudges: watch::Sender<u64>,

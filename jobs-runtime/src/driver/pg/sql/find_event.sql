@@ -14,5 +14,5 @@ WHERE name = $1
     AND (tenant IS NULL OR tenant = $3)
     AND expires_at > clock_timestamp()
     AND id <> ALL ($4::uuid[])
-ORDER BY name, key, published_at, id
+ORDER BY published_at, id
 LIMIT 1
