@@ -265,10 +265,40 @@ BEGIN
             DELETE FROM {schema}.steps
             WHERE job = run
             RETURNING *
+        ),
+        summed AS (
+            SELECT
+                *,
+                sum(octet_length(gone.output::text)) OVER (ORDER BY gone.position, gone.role) AS bytes
+            FROM gone
         )
-        SELECT json_agg(row_to_json(gone) ORDER BY gone.position, gone.role)
+        SELECT json_agg(
+            json_build_object(
+                'started_at', s.started_at,
+                'finished_at', s.finished_at,
+                'due_at', s.due_at,
+                'position', s.position,
+                'attempt', s.attempt,
+                'tries', s.tries,
+                'role', s.role,
+                'kind', s.kind,
+                'status', s.status,
+                'once', s.once,
+                'event', s.event,
+                'child', s.child,
+                'name', s.name,
+                'key', s.key,
+                -- A run whose steps could not be kept could never end: a value of the database has its limit.
+                'output', CASE WHEN s.bytes <= 33554432 THEN s.output END,
+                'error_code', s.error_code,
+                'error_text', s.error_text,
+                'caller_fix', s.caller_fix,
+                'stop', s.stop
+            )
+            ORDER BY s.position, s.role
+        )
         INTO kept
-        FROM gone;
+        FROM summed AS s;
     END IF;
     DELETE FROM {schema}.waits WHERE job = run;
     IF spawner IS NOT NULL THEN
@@ -422,7 +452,7 @@ BEGIN
                 stop = undo_stop
             WHERE r.id = run
                 AND r.stage = 1
-            RETURNING r.attempt INTO gone;
+            RETURNING r.stage INTO gone;
             EXIT WHEN FOUND;
             WITH parked AS (
                 DELETE FROM {schema}.waiting
@@ -482,7 +512,7 @@ BEGIN
                 undo_text,
                 undo_stop
             FROM parked AS p
-            RETURNING r.attempt, r.queue INTO gone;
+            RETURNING r.stage, r.queue INTO gone;
             IF FOUND THEN
                 DELETE FROM {schema}.waits WHERE job = run;
                 PERFORM pg_notify(channel, 'q' || gone.queue);
@@ -492,7 +522,7 @@ BEGIN
             SET roll_back = true
             WHERE r.id = run
                 AND r.stage < 2
-            RETURNING r.worker INTO gone;
+            RETURNING r.worker, r.stage INTO gone;
             IF FOUND THEN
                 PERFORM pg_notify(channel, concat('r', gone.worker, ':', run));
                 EXIT;
@@ -503,7 +533,7 @@ BEGIN
             WHERE r.id = run
                 AND r.stage < 3
                 AND NOT r.roll_back
-            RETURNING r.worker INTO gone;
+            RETURNING r.worker, r.stage INTO gone;
             IF FOUND THEN
                 PERFORM pg_notify(channel, concat('c', gone.worker, ':', run));
                 EXIT;
@@ -534,16 +564,18 @@ BEGIN
         END IF;
     END LOOP;
 
-    FOR spawned IN
-        SELECT s.child
-        FROM {schema}.steps AS s
-        WHERE s.job = run
-            AND s.child IS NOT NULL
-            AND s.status = 0
-        ORDER BY s.position
-    LOOP
-        PERFORM {schema}.cancel_run(spawned, undo, keep, undo_code, undo_text, undo_stop);
-    END LOOP;
+    IF gone.stage > 0 THEN
+        FOR spawned IN
+            SELECT s.child
+            FROM {schema}.steps AS s
+            WHERE s.job = run
+                AND s.child IS NOT NULL
+                AND s.status = 0
+            ORDER BY s.position
+        LOOP
+            PERFORM {schema}.cancel_run(spawned, undo, keep, undo_code, undo_text, undo_stop);
+        END LOOP;
+    END IF;
 
     IF NOT ended THEN
         -- A running one decides by itself, once its worker has let go of what it is about to record.

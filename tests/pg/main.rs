@@ -10,6 +10,7 @@ mod migrations;
 mod plans;
 mod retention;
 mod sql_enqueue;
+mod steps;
 
 use jobs::driver::{Driver, Migrate, pg::Pg};
 use sqlx::{AssertSqlSafe, PgPool};

@@ -187,3 +187,61 @@ async fn objects_of_the_same_names_on_the_search_path_change_nothing() {
     let claimed = worker.claim_one().await;
     worker.finish(&claimed, jobs::State::Completed).await;
 }
+
+/// The first release's tables with a row in each, as it would have left them.
+#[tokio::test]
+async fn rows_of_the_first_release_stay_and_go_on() {
+    use jobs::{
+        JobId, State,
+        driver::Stage,
+        testing::conformance::{HandWorker, KIND, QUEUE},
+    };
+    let db = Db::empty();
+    let driver = std::sync::Arc::new(driver(&db).await);
+    let fill = |sql: &str| sql.replace("{schema}", "jobs");
+    run(driver.pool(), "CREATE SCHEMA jobs").await;
+    run(driver.pool(), fill(include_str!("../../jobs-runtime/src/driver/pg/sql/migrate_ledger.sql"))).await;
+    run(driver.pool(), fill(include_str!("../../jobs-runtime/migrations/0001_core.sql"))).await;
+    let id = |last: u32| format!("018f0000-0000-7000-8000-{last:012}");
+    let common = "created_at, attempt, version, crashes, priority, kind, queue, payload";
+    let values = format!("now(), 1, 1, 0, 0, '{KIND}', '{QUEUE}', '{{\"n\": 1}}'");
+    run(
+        driver.pool(),
+        format!(
+            "INSERT INTO jobs.migrations (version, name) VALUES (1, 'core');
+             INSERT INTO jobs.workers (id, lease_until, lease, started_at, name, queues, kinds, versions)
+             VALUES (7, now() - interval '1 second', interval '30 seconds', now(), 'old', '[]', '{{}}', '{{}}');
+             INSERT INTO jobs.ready (id, ready_at, {common}) VALUES ('{}', now(), {values});
+             INSERT INTO jobs.running (id, worker, token, claimed_at, ready_at, cancel_requested, {common})
+             VALUES ('{}', 7, 1, now(), now(), true, {values});
+             INSERT INTO jobs.waiting (id, due_at, {common}) VALUES ('{}', now() + interval '1 hour', {values});
+             INSERT INTO jobs.dead (id, finished_at, {common}) VALUES ('{}', now(), {values});
+             INSERT INTO jobs.history (id, finished_at, purge_at, slot, state, {common})
+             VALUES ('{}', now(), now() + interval '2 hours', 32, 4, {values})",
+            id(1),
+            id(2),
+            id(3),
+            id(4),
+            id(5),
+        ),
+    )
+    .await;
+    let migrated = driver.migrate(Migrate::ApplyAll).await.expect("the schema is upgraded");
+    assert_eq!(migrated.applied + 1, migrated.version);
+    let states = [State::Ready, State::Running, State::Delayed, State::Dead, State::Completed];
+    for (last, state) in (1..).zip(states) {
+        let job: JobId = id(last).parse().expect("an id");
+        let record = driver.find(job).await.expect("a find answers").expect("it is still there");
+        assert_eq!((record.state, record.stage, record.parent, record.parked), (state, Stage::Fresh, None, None));
+        assert_eq!(record.cancel_requested, state == State::Running);
+        assert_eq!(driver.steps(job).await.expect("its steps"), []);
+    }
+    let rescued = driver.rescue().await.expect("a rescue answers");
+    assert_eq!((rescued.workers, rescued.cancelled), (1, 1), "the request is still known");
+    let worker = HandWorker::start(driver.clone()).await;
+    let claimed = worker.claim_one().await;
+    assert_eq!(claimed.fence.job.to_string(), id(1));
+    worker.finish(&claimed, State::Completed).await;
+    driver.requeue(id(4).parse().expect("an id")).await.expect("it is requeued");
+    assert_eq!(worker.claim_one().await.fence.job.to_string(), id(4));
+}

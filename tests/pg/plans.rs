@@ -78,3 +78,32 @@ async fn a_look_reads_one_row_of_each_queue() {
         &["using ready_order on ready", "Index Cond: (queue = wanted.queue)"],
     );
 }
+
+#[tokio::test]
+async fn a_record_probes_the_primary_keys() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/record.sql");
+    let arguments = "1, NULL::uuid[], NULL::int4[], NULL::int8[], NULL::text[], NULL::text[], NULL::int2[],
+        NULL::int2[], NULL::int2[], NULL::int4[], NULL::int4[], NULL::boolean[], NULL::text[], NULL::text[],
+        NULL::text[], NULL::text[], NULL::text[], NULL::timestamptz[], NULL::uuid[], NULL::float8[], NULL::uuid[]";
+    let plan = plan(sql, arguments).await;
+    check(&plan, &["Index Scan using running_pkey on running", "Index Cond: (id = ANY ($2))", "Hash Join"]);
+    assert_eq!(
+        plan.matches("Scan using running_pkey").count(),
+        2,
+        "to lock the rows, and to raise their stages:\n{plan}"
+    );
+}
+
+#[tokio::test]
+async fn steps_are_read_by_their_run_and_the_history_is_left_alone() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/steps.sql");
+    let plan = plan(sql, "'00000000-0000-0000-0000-000000000000'").await;
+    check(&plan, &["Index Scan using steps_pkey on steps", "Index Cond: (job = $1)", "One-Time Filter"]);
+    assert!(!plan.contains("Seq Scan on history"), "{plan}");
+}
+
+#[tokio::test]
+async fn a_renewal_reads_only_the_runs_that_were_asked() {
+    let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/renew.sql");
+    check(&plan(sql, "1").await, &["Index Scan using running_asked on running", "Index Cond: (worker = $1)"]);
+}
