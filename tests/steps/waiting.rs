@@ -289,3 +289,62 @@ async fn a_child_that_fails_for_good_fails_its_parent_with_its_reason() {
     assert_eq!((record.state, &*failure.code), (State::Dead, "X_CHILD_FAILED"));
     assert!(failure.operator.contains("ended as dead: X_JOB_FAILED: zero"), "{}", failure.operator);
 }
+
+/// Races a step against a reminder, goes on, and fails once.
+#[job(tenant = none, retry(max_attempts = 2, backoff = fixed("1s")))]
+async fn reminds(ctx: &Ctx) -> Result<&'static str, Failure> {
+    let first = race!(ctx, "first of",
+        done = step!(ctx, "work", async { note(ctx, "work"); Ok(()) }) => { done?; "work" },
+        () = sleep!(ctx, "reminder", "15s") => "reminder",
+    )
+    .await?;
+    step!(ctx, "next", async {
+        note(ctx, "next");
+        Ok(())
+    })
+    .await?;
+    if ctx.attempt() == 1 { Err(Failure::retry("once more")) } else { Ok(first) }
+}
+
+#[tokio::test]
+async fn a_reminder_that_its_partner_made_needless_is_no_trouble_to_a_replay() {
+    let (app, log) = harness!(reminds);
+    let run = app.run::<reminds>(()).await;
+    assert_eq!(run.outcome, Outcome::Retried);
+    app.clock().advance("1m");
+    app.drain().await;
+    assert_eq!(app.output::<String>(run.job).await, "work");
+    assert_eq!(log.take(), ["work", "next"]);
+}
+
+/// A step, an answer from a person, and a step that fails twice.
+#[job(tenant = none, retry(max_attempts = 3, backoff = fixed("1s")))]
+async fn asks_a_person(ctx: &Ctx) -> Result<u32, Failure> {
+    step!(ctx, "first", async {
+        note(ctx, "first");
+        Ok(())
+    })
+    .await?;
+    let answer: Shipped = wait_for!(ctx, "answer", key = "k").await?;
+    step!(ctx, "third", async {
+        note(ctx, "third");
+        if ctx.attempt() < 3 { Err(Failure::retry("not yet")) } else { Ok(()) }
+    })
+    .await?;
+    Ok(answer.parcel)
+}
+
+#[tokio::test]
+async fn retries_after_an_answer_repeat_neither_what_was_done_nor_the_question() {
+    let (app, log) = harness!(asks_a_person);
+    let run = app.run::<asks_a_person>(()).await;
+    for parcel in [1, 2] {
+        Shipped { parcel }.publish(app.jobs(), "k").await.expect("published");
+    }
+    for _ in 0..3 {
+        app.drain().await;
+        app.clock().advance("1s");
+    }
+    assert_eq!(app.output::<u32>(run.job).await, 1);
+    assert_eq!(log.take(), ["first", "third", "third", "third"]);
+}

@@ -12,6 +12,7 @@ use crate::{
     driver::{JoinTx, StepKind, StepStatus, StepTransaction, Tx},
     error::{Error, code},
     failure::{Failure, Verdict},
+    logged,
 };
 use std::{fmt, future::Future, time::Duration};
 
@@ -124,7 +125,7 @@ impl RunningTx {
 
     async fn end<T: StepOutput>(&self, tx: StepTx, result: Result<T, Failure>) -> Result<T, Failure> {
         let value = result?;
-        const AGAIN: Duration = Duration::from_secs(1);
+        const AGAIN: Duration = Duration::from_secs(5);
         let Tries { run, opened, .. } = &self.0;
         let mut done = opened.write(StepStatus::Done);
         done.due_at = None;
@@ -133,11 +134,11 @@ impl RunningTx {
         match tx.0.commit(done.clone()).await {
             Ok(written) => run.landed(done, written).await.map_err(refused)?,
             // Whether it landed is not known here; the store knows when the run is read anew.
-            Err(error) if error.is_unavailable() => {
+            Err(error) => {
+                tracing::warn!(event = logged::RUN_UNREADABLE, %error, "the run goes back: a step's commit has no answer");
                 run.stop(Stopped::HandBack(AGAIN));
                 return std::future::pending().await;
             }
-            Err(error) => return Err(refused(error)),
         }
         run.state().run += 1;
         Ok(value)
