@@ -8,3 +8,4 @@ mod publish;
 mod purge;
 mod timeline;
 mod unwoken;
+mod waits;
