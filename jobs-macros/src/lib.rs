@@ -82,10 +82,11 @@ use proc_macro::TokenStream;
 ///
 /// # Checks
 ///
-/// Every mistake is a compile error at the token that makes it, all at once. The body is not parsed; its tokens show
-/// the names of its steps, waits and compensations, which the next release brings. Two steps of one name without a
-/// `key`, and a compensation of a step that the fn does not have, are errors. In a body with steps, what gives another answer when the job is
-/// replayed (`Utc::now()`, `rand`, `tokio::select!`, …) is a warning where it stands outside a step.
+/// Every mistake is a compile error at the token that makes it, all at once. The body is not parsed; its tokens show the
+/// names of its steps, waits and compensations. Errors are two lines of one name without a `key`; a compensation of a step
+/// that the fn does not have, without the `key` that its step has, or `always` and after its step; and a durable line in the
+/// body of a step. In a body with steps, what gives another answer when the job is replayed (`Utc::now()`, `rand`,
+/// `tokio::select!`, …) is a warning where it stands outside a step.
 #[proc_macro_attribute]
 pub fn job(args: TokenStream, item: TokenStream) -> TokenStream {
     job::job(args.into(), item.into()).into()

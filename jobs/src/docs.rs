@@ -13,6 +13,7 @@ pages! {
     getting_started
     enqueue
     failing
+    steps
     tenants
     workers
     postgres

@@ -41,6 +41,7 @@
 //! - [Getting started](docs::getting_started): declare, enqueue, run, register.
 //! - [Enqueuing](docs::enqueue): refinements, transactions, unique jobs, limits.
 //! - [Failing](docs::failing): retries, what a caller learns, what follows.
+//! - [Steps](docs::steps): what runs once, waits, children, and how code changes under runs in flight.
 //! - [Tenants](docs::tenants): whose job it is, and how it stays so.
 //! - [Workers](docs::workers): state, queues, deploys, a web server beside them.
 //! - [On Postgres](docs::postgres): connections, privileges, outages, poolers, enqueue from SQL.

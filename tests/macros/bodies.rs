@@ -50,7 +50,7 @@ fn bank(ctx: &Ctx) -> Result<&Bank, jobs::Error> {
 #[job(tenant = none)]
 async fn ends(ctx: &Ctx, input: Order) -> Result<u64, OrderError> {
     let a: u64 = step!(ctx, "call", async { bank(ctx)?.charge(5).await }).await?;
-    let b: Hold = step!(ctx, "boxed error", bank(ctx).map_err(StepErrorless)?.hold(input.clone())).await?;
+    let b: Hold = step!(ctx, "boxed error", bank(ctx).map_err(not_there)?.hold(input.clone())).await?;
     let c = step!(ctx, "ok", async { Ok(5) }).await?;
     let d: u64 = step!(ctx, "err", async { Err(Closed) }).await.unwrap_or_default();
     let e: u64 = step!(ctx, "into", async { Err(Closed.into()) }).await.unwrap_or_default();
@@ -69,7 +69,12 @@ async fn ends(ctx: &Ctx, input: Order) -> Result<u64, OrderError> {
                 0 => Err(Closed),
                 1 => Err(Failure::terminal("one")),
                 2 => unreachable!(),
-                3 => return Ok(3),
+                3 if f64::from(3_u8) > 2.5 => {
+                    if a == 3 {
+                        return Ok(3);
+                    }
+                    Ok(4)
+                }
                 4 => {
                     let charged = bank(ctx)?.charge(1).await;
                     charged
@@ -94,8 +99,7 @@ async fn ends(ctx: &Ctx, input: Order) -> Result<u64, OrderError> {
     Ok(a + c + d + e + f + g + h)
 }
 
-#[allow(non_snake_case)]
-fn StepErrorless(error: jobs::Error) -> StepError {
+fn not_there(error: jobs::Error) -> StepError {
     StepError::new("call", error.into())
 }
 
@@ -145,7 +149,7 @@ async fn hold(ctx: &Ctx, order: &Order) -> Result<Hold, StepError> {
         }
     );
     compensate!(ctx, "hold in a fn", [id = hold.0, hold], async move |_| {
-        drop((id, hold));
+        assert_eq!(Hold(id), hold);
         Ok(())
     });
     Ok(hold)

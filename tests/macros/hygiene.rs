@@ -76,6 +76,62 @@ mod shadowed {
         ::core::result::Result::Ok(input.to)
     }
 
+    #[derive(::jobs::serde::Serialize, ::jobs::serde::Deserialize)]
+    #[serde(crate = "::jobs::serde")]
+    #[::jobs::event(name = "shadowed.shipped", tenant = self.to, ttl = "1h")]
+    pub(super) struct Shipped {
+        pub(super) to: ::std::string::String,
+    }
+
+    #[::jobs::job(tenant = none)]
+    pub(super) async fn shadowed_steps(
+        context: &::jobs::Ctx,
+        input: ::core::primitive::u64,
+    ) -> ::core::result::Result<(), ::jobs::Failure> {
+        let run = ::jobs::step!(context, "plain", async { ::core::result::Result::Ok(input) }).await?;
+        ::jobs::compensate!(context, "plain", timeout = "1s", [run, output = run], async move |error| {
+            let _: &::jobs::Ctx = error;
+            let _ = (run, output);
+            settles(run).await
+        });
+        let key: ::core::primitive::u64 = ::jobs::step!(
+            context,
+            "options",
+            once,
+            timeout = "1s",
+            retry(max_attempts = 2, backoff = exponential("1s", max = "5s")),
+            key = run,
+            aliases = ["older"],
+            async move { settles(run).await.map(|()| run) }
+        )
+        .await?;
+        ::jobs::sleep!(context, "sleep", "1ms").await;
+        let done: ::core::option::Option<Shipped> =
+            ::jobs::wait_for!(context, "wait", key = key, timeout = "1ms").await?;
+        ::core::mem::drop(done);
+        let won = ::jobs::race!(
+            context,
+            "race",
+            () = ::jobs::sleep!(context, "left", "1ms") => run,
+            () = ::jobs::sleep!(context, "right", "1ms") => key,
+        )
+        .await?;
+        let open: ::core::primitive::u64 = ::jobs::step_tx!(context, "tx", key = won, async |tx| {
+            let _: &mut ::jobs::StepTx = tx;
+            ::core::result::Result::Ok(won)
+        })
+        .await?;
+        ::core::mem::drop(::jobs::spawn!(context, "child", shadowed_steps, open).await?);
+        if ::jobs::patch!(context, "patch").await? {
+            ::jobs::pivot!(context).await?;
+        }
+        ::core::result::Result::Ok(())
+    }
+
+    async fn settles(_: ::core::primitive::u64) -> ::core::result::Result<(), ::std::io::Error> {
+        ::core::result::Result::Ok(())
+    }
+
     async fn settled(_: &::jobs::Ctx, _: ::jobs::Settled) -> ::core::result::Result<(), ::jobs::Failure> {
         ::core::result::Result::Ok(())
     }
@@ -121,19 +177,50 @@ mod forms {
         Ok(input)
     }
 
+    #[derive(Serialize, Deserialize)]
+    #[work::event(name = "renamed", crate = super::renamed::work)]
+    pub(super) struct Renamed;
+
+    #[work::job(tenant = none, crate = super::renamed::work)]
+    pub(super) async fn steps_by_another_name(ctx: &Ctx) -> Result<u32> {
+        let value: u32 = work::step!(ctx, "value", async { Ok(5) }).await?;
+        work::compensate!(ctx, "value", [value], async move |_| {
+            let _ = value;
+            Ok(())
+        });
+        Ok(value)
+    }
+
     #[job(tenant = none)]
     pub(super) async fn without_schema(_ctx: &Ctx, _input: Pair) -> Result<()> {
         Ok(())
     }
 }
 
-use jobs::{Job, Registry, Settled};
+use jobs::{Event, Job, Registry, Settled};
 
 #[test]
 fn a_scope_that_shadows_the_prelude_changes_nothing() {
     let email = shadowed::Email { to: "a@b.c".to_owned() };
     assert_eq!(shadowed::shadowed_job::tenant(&email).as_deref(), Some("a@b.c"));
     assert_eq!(shadowed::shadowed_job::SPEC.needs.len(), 1);
+}
+
+#[test]
+fn steps_in_such_a_scope_are_listed_as_anywhere() {
+    let names: Vec<&str> = shadowed::shadowed_steps::SPEC.outline.iter().map(|item| item.name).collect();
+    assert_eq!(names, ["plain", "plain", "options", "sleep", "wait", "race", "left", "right", "tx", "child", ""]);
+    let shipped = shadowed::Shipped { to: "acme".to_owned() };
+    assert_eq!((shadowed::Shipped::NAME, shipped.tenant().as_deref()), ("shadowed.shipped", Some("acme")));
+    assert_eq!(forms::Renamed::NAME, "renamed");
+}
+
+#[tokio::test]
+async fn steps_run_under_another_name_of_the_crate() -> Result<(), jobs::Failure> {
+    let jobs = jobs::Jobs::memory()?;
+    let ctx = jobs::Ctx::for_test(&jobs).build();
+    assert_eq!(forms::steps_by_another_name(&ctx).await?, 5);
+    Ok(())
 }
 
 #[test]
@@ -171,7 +258,12 @@ fn a_job_may_be_declared_by_a_macro() {
     macro_rules! declare {
         ($name:ident, $queue:literal, $tenant:expr) => {
             #[jobs::job(tenant = $tenant, queue = $queue)]
-            async fn $name(_ctx: &jobs::Ctx, _input: u32) -> Result<(), jobs::Failure> {
+            async fn $name(ctx: &jobs::Ctx, input: u32) -> Result<(), jobs::Failure> {
+                let run: u32 = jobs::step!(ctx, $queue, key = $tenant, async { Ok(input) }).await?;
+                jobs::compensate!(ctx, $queue, key = $tenant, [run], async move |ctx| {
+                    let _: (&jobs::Ctx, u32) = (ctx, run);
+                    Ok(())
+                });
                 Ok(())
             }
         };

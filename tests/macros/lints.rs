@@ -123,6 +123,79 @@ async fn tock(_ctx: &Ctx) -> Result<(), Box<dyn StdError + Send + Sync>> {
 #[cfg(any())]
 async fn never(_ctx: &Ctx, _input: Missing) -> Result<(), Failure> {}
 
+/// What was shipped.
+#[derive(Debug, Serialize, Deserialize)]
+#[event(name = "order.shipped", tenant = self.org, ttl = "7d")]
+struct Shipped {
+    /// Whose it is.
+    org: String,
+}
+
+/// Does everything that a body may do.
+///
+/// # Errors
+/// Of its steps.
+#[job(tenant = order.org)]
+async fn every_construct(ctx: &Ctx, order: Order) -> Result<u64, Failure> {
+    let held: u64 = step!(
+        ctx,
+        "hold",
+        once,
+        timeout = "1s",
+        retry(max_attempts = 3, backoff = linear("1s")),
+        key = order.number,
+        aliases = ["hold it"],
+        async { hold(order.number).await }
+    )
+    .await?;
+    compensate!(
+        ctx,
+        "hold",
+        timeout = "1s",
+        retry(max_attempts = 3),
+        key = order.number,
+        [held, again = held],
+        async move |_ctx| {
+            let _: u64 = held + again;
+            Ok(())
+        }
+    );
+    let moved = order.org.clone();
+    let moved: String = step!(ctx, "moved", async move { Ok(moved) }).await?;
+    let (left, right) = tokio::join!(step!(ctx, "left", async { Ok(moved.len()) }), step!(ctx, "right", hold(1)));
+    compensate!(ctx, "book", always, [], async move |_ctx, done: Option<u64>| {
+        let _: Option<u64> = done;
+        Ok(())
+    });
+    let booked: u64 = step_tx!(ctx, "book", async |tx| {
+        let _: &mut jobs::StepTx = tx;
+        Ok(held)
+    })
+    .await?;
+    sleep!(ctx, "nap", "1h").await;
+    sleep_until!(ctx, "morning", ctx.now().await?).await;
+    let shipped: Shipped = wait_for!(ctx, "shipped", key = order.number).await?;
+    let late: Option<Shipped> = wait_for!(ctx, "late", key = order.number, timeout = "1d").await?;
+    let first = race!(
+        ctx,
+        "first",
+        () = sleep!(ctx, "short", "1m") => 1,
+        () = sleep!(ctx, "long", "1h") => 2,
+    )
+    .await?;
+    spawn!(ctx, "tick", tick, ()).await?.join().await?;
+    if patch!(ctx, "a change").await? {
+        pivot!(ctx).await?;
+    }
+    drop((left?, late));
+    Ok(booked + right? + first + u64::from(shipped.org.is_empty()))
+}
+
+/// Holds.
+async fn hold(number: u64) -> Result<u64, io::Error> {
+    Ok(number)
+}
+
 /// Looks at what has settled.
 async fn look_at(_ctx: &Ctx, settled: Settled) -> Result<(), Failure> {
     drop(settled);

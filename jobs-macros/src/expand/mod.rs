@@ -81,7 +81,7 @@ fn implementation(model: &Model, handle: &Ident) -> TokenStream {
     );
     quote_spanned! { Span::mixed_site()=>
         #(#cfg)*
-        #[allow(dead_code, deprecated, unused_qualifications)]
+        #[allow(dead_code, deprecated, unused_qualifications, unused_variables)]
         const _: () = {
             use #krate::__private as __job;
             impl #handle {

@@ -2,7 +2,7 @@ async fn tick(ctx: &Ctx) -> Result<(), Failure> {}
 ///Handle of the job [`tick`](fn@tick).
 #[allow(dead_code, non_camel_case_types)]
 enum tick {}
-#[allow(dead_code, deprecated, unused_qualifications)]
+#[allow(dead_code, deprecated, unused_qualifications, unused_variables)]
 const _: () = {
     use ::jobs::__private as __job;
     impl tick {

@@ -7,7 +7,7 @@ async fn place_order(ctx: &Ctx, order: Order) -> anyhow::Result<Receipt> {}
 #[allow(dead_code, non_camel_case_types)]
 enum PlaceOrder {}
 #[cfg(feature = "orders")]
-#[allow(dead_code, deprecated, unused_qualifications)]
+#[allow(dead_code, deprecated, unused_qualifications, unused_variables)]
 const _: () = {
     use crate::jobs::__private as __job;
     impl PlaceOrder {

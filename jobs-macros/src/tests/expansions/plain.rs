@@ -5,7 +5,7 @@ pub async fn send_email(ctx: &Ctx, input: Email) -> Result<(), MailError> {
 ///Handle of the job [`send_email`](fn@send_email).
 #[allow(dead_code, non_camel_case_types)]
 pub enum send_email {}
-#[allow(dead_code, deprecated, unused_qualifications)]
+#[allow(dead_code, deprecated, unused_qualifications, unused_variables)]
 const _: () = {
     use ::jobs::__private as __job;
     impl send_email {

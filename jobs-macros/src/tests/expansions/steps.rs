@@ -7,7 +7,7 @@ async fn r#move(_: &Ctx, Parcel { from, to }: Parcel) -> Result<(), Failure> {
 ///Handle of the job [`move`](fn@move).
 #[allow(dead_code, non_camel_case_types)]
 enum r#move {}
-#[allow(dead_code, deprecated, unused_qualifications)]
+#[allow(dead_code, deprecated, unused_qualifications, unused_variables)]
 const _: () = {
     use ::jobs::__private as __job;
     impl r#move {
