@@ -5,8 +5,8 @@ use crate::support::{Db, Fault, Proxy, pool};
 use jobs::{
     JobId, State,
     driver::{
-        Change, Claimed, Driver, Finish, JobRecord, NewJob, Reschedule, StepKind, StepRef, StepStatus, StepWrite,
-        Write, Written, pg::Pg,
+        CancelAnswer, Change, Claimed, Driver, Finish, JobRecord, NewJob, Reschedule, Stage, StepKind, StepRef,
+        StepStatus, StepWrite, Write, Written, pg::Pg,
     },
     spec::Keep,
     testing::conformance::{HandWorker, job},
@@ -237,4 +237,109 @@ async fn a_lost_answer_to_a_steps_commit_is_found_out() {
         worker.finish(&claimed, State::Completed).await;
     }
     assert!(landed > 1 && lost > 1, "the answers were cut before, between and after: {landed} landed, {lost} did not");
+}
+
+/// Lets whatever is written to a table wait, before it is written or at its commit, until the gate is opened.
+struct Gate(sqlx::Transaction<'static, sqlx::Postgres>);
+
+impl Gate {
+    async fn at_commit(driver: &Pg, table: &str) -> Self {
+        Self::before(
+            driver,
+            &format!("CREATE CONSTRAINT TRIGGER gate AFTER INSERT ON {table} DEFERRABLE INITIALLY DEFERRED"),
+        )
+        .await
+    }
+
+    async fn at_insert(driver: &Pg, table: &str) -> Self {
+        Self::before(driver, &format!("CREATE TRIGGER gate BEFORE INSERT ON {table}")).await
+    }
+
+    async fn before(driver: &Pg, trigger: &str) -> Self {
+        run(
+            driver.pool(),
+            format!(
+                "CREATE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS
+                     'BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NEW; END';
+                 {trigger} FOR EACH ROW EXECUTE FUNCTION gate()"
+            ),
+        )
+        .await;
+        let mut closed = driver.pool().begin().await.expect("a transaction");
+        sqlx::query("SELECT pg_advisory_xact_lock(4711)").execute(&mut *closed).await.expect("the gate is closed");
+        Self(closed)
+    }
+
+    /// Waits until so many sessions wait for a lock.
+    async fn waited_for(&mut self, sessions: i64) {
+        let sql =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let all_wait = async {
+            // What the statistics say is kept for a transaction, unless it is said otherwise.
+            sqlx::query("SELECT pg_stat_clear_snapshot()").execute(&mut *self.0).await.expect("it is cleared");
+            while sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut *self.0).await.expect("a count") < sessions {
+                sqlx::query("SELECT pg_stat_clear_snapshot(), pg_sleep(0.005)")
+                    .execute(&mut *self.0)
+                    .await
+                    .expect("a nap");
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), all_wait).await.expect("they wait");
+    }
+
+    async fn open(self) {
+        self.0.commit().await.expect("the gate is open");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rescue_waits_for_a_record_that_is_about_to_land() {
+    let db = Db::new();
+    let driver = Arc::new(Pg::new(db.pool(8).await).expect("the driver is built"));
+    let worker = HandWorker::start(driver.clone()).await;
+    let claimed = held(&driver, &worker, 1).await.remove(0);
+    let mut gate = Gate::at_commit(&driver, "jobs.steps").await;
+    let tx = driver.begin_step(worker.id, claimed.fence, None).await.expect("a transaction begins");
+    let committing = tokio::spawn(tx.commit(step("pay")));
+    gate.waited_for(1).await;
+    run(driver.pool(), "UPDATE jobs.workers SET lease_until = now() - interval '1 second'").await;
+    let rescuing = tokio::spawn({
+        let driver = Arc::clone(&driver);
+        async move { driver.rescue().await }
+    });
+    gate.waited_for(2).await;
+    gate.open().await;
+    assert!(matches!(committing.await.expect("no panic").expect("an answer"), Written::Landed));
+    assert_eq!(rescuing.await.expect("no panic").expect("a rescue").jobs, 1);
+    let job = record(&driver, claimed.fence.job).await;
+    assert_eq!((job.state, job.stage, job.crashes), (State::Ready, Stage::Recorded, 1));
+    assert_eq!(driver.steps(claimed.fence.job).await.expect("its steps").len(), 1);
+    let late = worker.write(&claimed, Change::Step(Box::new(step("late")))).await;
+    assert!(matches!(late, Written::Stale), "{late:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_finds_the_child_that_is_about_to_be_written() {
+    let db = Db::new();
+    let driver = Arc::new(Pg::new(db.pool(8).await).expect("the driver is built"));
+    let worker = HandWorker::start(driver.clone()).await;
+    let parent = held(&driver, &worker, 1).await.remove(0);
+    let mut gate = Gate::at_insert(&driver, "jobs.ready").await;
+    let (child, spawned) = spawn(&parent, 1);
+    let spawning = tokio::spawn({
+        let (worker, parent) = (worker.clone(), parent.clone());
+        async move { worker.write(&parent, Change::Step(Box::new(spawned))).await }
+    });
+    gate.waited_for(1).await;
+    let cancelling = tokio::spawn({
+        let (driver, job) = (Arc::clone(&driver), parent.fence.job);
+        async move { driver.cancel(job).await }
+    });
+    gate.waited_for(2).await;
+    gate.open().await;
+    assert!(matches!(spawning.await.expect("no panic"), Written::Landed));
+    assert_eq!(cancelling.await.expect("no panic").expect("an answer"), CancelAnswer::Asked);
+    assert_eq!(record(&driver, child.id).await.state, State::Cancelled);
+    let (_, refused) = spawn(&parent, 2);
+    assert!(matches!(worker.write(&parent, Change::Step(Box::new(refused))).await, Written::Cancelled));
 }
