@@ -2,9 +2,11 @@
 
 use futures_util::FutureExt;
 use jobs::{
+    JsonText, State,
     clock::Clock,
-    driver::{Driver, Hint, JoinTx, Memory, WorkerId},
+    driver::{Change, Driver, EventId, Hint, JoinTx, Memory, NewEvent, Park, Wait, WaitEvent, WorkerId},
     error::code,
+    spec::Keep,
     testing::conformance::{HandWorker, QUEUE, job},
 };
 use std::{sync::Arc, time::Duration};
@@ -68,4 +70,22 @@ async fn a_time_past_the_calendars_end_stops_there() {
     let memory = Memory::with_clock(clock);
     memory.enqueue(&[job()], None).await.unwrap();
     assert_eq!(HandWorker::start(Arc::new(memory)).await.driver.counts().await.unwrap()[0].jobs, 1);
+}
+
+#[tokio::test]
+async fn an_event_that_expires_in_its_transaction_wakes_nobody() {
+    let memory = Memory::with_clock(Clock::manual());
+    let worker = HandWorker::start(Arc::new(memory.clone())).await;
+    memory.enqueue(&[job()], None).await.unwrap();
+    let claimed = worker.claim_one().await;
+    let (name, key, payload) = ("order.shipped".to_owned(), "7".to_owned(), JsonText::trusted("7"));
+    let wait = Wait::Event(WaitEvent { name: name.clone(), key: key.clone(), taken: Vec::new() });
+    let park = Park { due_at: None, waits: vec![wait], records: Vec::new(), reason: None, keep: Keep::DEFAULT };
+    worker.write(&claimed, Change::Park(Box::new(park))).await;
+    let mut tx = memory.begin();
+    let event = NewEvent { id: EventId::new(), name, key, tenant: None, payload, ttl: Duration::from_secs(5) };
+    memory.publish(&[event], Some(tx.tx())).await.unwrap();
+    memory.clock().advance(Duration::from_secs(6));
+    tx.commit();
+    assert_eq!(memory.find(claimed.fence.job).await.unwrap().unwrap().state, State::Suspended);
 }

@@ -125,7 +125,7 @@ fn asked(state: State) -> Written {
 }
 
 /// Records a step, with the child that it spawns, on a job that was taken out.
-pub(super) fn step_and_child(store: &mut Store, row: &mut Row, step: &StepWrite, now: DateTime<Utc>) -> Written {
+fn step_and_child(store: &mut Store, row: &mut Row, step: &StepWrite, now: DateTime<Utc>) -> Written {
     if let Some(child) = &step.child {
         if row.asked.is_some() {
             return Written::Cancelled;

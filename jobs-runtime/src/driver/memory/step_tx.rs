@@ -1,9 +1,9 @@
 //! A transaction that a step runs in and that records it. Upstream: `mod`. Downstream: `commit`, `tx`.
 
-use super::{Memory, commit, enqueue, tx::Transaction};
+use super::{Memory, commit, tx::Transaction};
 use crate::{
     driver::{Fence, JoinTx, StepTransaction, StepWrite, Tx, WorkerId, Written},
-    error::Error,
+    error::{Error, code},
 };
 use futures_util::future::BoxFuture;
 
@@ -20,23 +20,25 @@ impl StepTransaction for Open {
     }
 
     fn commit(self: Box<Self>, record: StepWrite) -> BoxFuture<'static, Result<Written, Error>> {
-        Box::pin(self.land(record))
+        Box::pin(async move { Ok(self.land(&record)) })
     }
 }
 
 impl Open {
-    async fn land(mut self: Box<Self>, record: StepWrite) -> Result<Written, Error> {
+    fn land(mut self: Box<Self>, record: &StepWrite) -> Written {
         let memory = self.memory.clone();
-        let child = record.child.as_deref();
-        let (mut store, now) = enqueue::lock_settled(&memory, child, Some(self.transaction.id())).await?;
+        let (mut store, now) = memory.lock();
         let Some(mut row) = commit::take_held(&mut store, self.worker, &self.fence, now) else {
-            return Ok(Written::Stale);
+            return Written::Stale;
         };
-        let written = commit::step_and_child(&mut store, &mut row, &record, now);
-        store.put(row);
-        if matches!(written, Written::Landed) {
-            self.transaction.land(&mut store, now);
+        if record.child.is_some() {
+            store.put(row);
+            let detail = format!("step `{}` runs in a transaction, so it spawns no child", record.id.name);
+            return Written::Refused(Error::new(code::STORE_FAILED, detail));
         }
-        Ok(written)
+        row.record_step(record, now);
+        store.put(row);
+        self.transaction.land(&mut store, now);
+        Written::Landed
     }
 }

@@ -2,9 +2,10 @@
 
 use super::{Fixture, HandWorker, KIND, QUEUE, hand::of, job};
 use crate::{
-    driver::{JobRecord, ListFilter, NewJob, Start},
+    driver::{JobRecord, KnownKind, Lease, ListFilter, NewJob, NewWorker, Start},
     error::code,
     id::JobId,
+    outline::{OutlineItem, OutlineKind, StoredItem},
     state::State,
 };
 use chrono::TimeDelta;
@@ -208,4 +209,22 @@ pub async fn workers_are_listed_while_their_lease_is_current(store: &dyn Fixture
     assert_eq!(listed.iter().map(|worker| worker.id).collect::<Vec<_>>(), [two.id.0]);
     store.advance_secs(31).await;
     assert!(store.driver().workers().await.expect("workers answer").is_empty());
+}
+
+/// The outline of a kind's body is told as the worker had it that began last, also once that has stopped.
+pub async fn the_outline_of_a_kind_is_kept(store: &dyn Fixture) {
+    const OLD: &[OutlineItem] = &[OutlineItem::new(OutlineKind::Step, "hold", false, 7)];
+    const NEW: &[OutlineItem] =
+        &[OutlineItem::new(OutlineKind::Sleep, "", true, 0), OutlineItem::new(OutlineKind::Pivot, "pivot", false, 9)];
+    let other = store.second_handle().await;
+    for outline in [OLD, NEW] {
+        let kind = KnownKind { name: KIND.to_owned(), version: 1, queue: QUEUE.to_owned(), outline };
+        let worker =
+            NewWorker { name: "one".to_owned(), lease: Lease::default(), queues: Vec::new(), kinds: vec![kind] };
+        let worker = store.driver().start_worker(worker).await.expect("a worker starts");
+        store.driver().stop_worker(worker).await.expect("a worker stops");
+        let told = other.outline(KIND).await.expect("an outline answers");
+        assert_eq!(told, Some(outline.iter().map(StoredItem::from).collect()));
+    }
+    assert_eq!(other.outline("unheard.of").await.expect("an outline answers"), None);
 }

@@ -182,6 +182,7 @@ macro_rules! conformance_suite {
             a_list_is_filtered,
             counts_are_by_queue_kind_and_state,
             workers_are_listed_while_their_lease_is_current,
+            the_outline_of_a_kind_is_kept,
         ]);
         $crate::__conformance_area!($fixture, steps: [
             a_fresh_run_has_recorded_nothing,

@@ -86,7 +86,12 @@ pub async fn an_event_before_the_park_makes_it_ready_at_once(store: &dyn Fixture
     store.publish(&[event("7")]).await;
     worker.park(&claimed, Park { waits: vec![for_event("8"), for_event("7")], ..park() }).await;
     assert_eq!(store.state(claimed.fence.job).await, State::Ready);
-    assert_eq!(worker.claim_one().await.fence.job, claimed.fence.job);
+    worker.finish(&worker.claim_one().await, State::Completed).await;
+    let tenant = Some("acme".to_owned());
+    store.publish(&[NewEvent { tenant: tenant.clone(), ..event("9") }]).await;
+    let claimed = worker.begin(store, NewJob { tenant, ..job() }).await;
+    worker.park(&claimed, until(for_event("9"))).await;
+    assert_eq!(store.state(claimed.fence.job).await, State::Ready, "it sees what is its tenant's");
 }
 
 /// A park finds no event that is of another run's tenant, that has expired, or that the run has taken.
