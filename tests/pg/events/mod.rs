@@ -1,6 +1,9 @@
 //! Events meet parked runs, whatever the transactions around them do: none is missed, none wakes twice.
 
+mod cost;
 mod meet;
+mod sql_publish;
+mod storm;
 
 use super::{driver, run};
 use crate::support::Db;

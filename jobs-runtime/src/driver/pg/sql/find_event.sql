@@ -10,7 +10,7 @@ SELECT
 FROM {schema}.events
 WHERE name = $1
     AND key = $2
-    AND published_at < coalesce($5, 'infinity')
+    AND published_at < coalesce($5::timestamptz, 'infinity')
     AND (tenant IS NULL OR tenant = $3)
     AND expires_at > clock_timestamp()
     AND id <> ALL ($4::uuid[])
