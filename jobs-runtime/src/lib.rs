@@ -32,7 +32,6 @@ mod settle;
 mod settled;
 pub mod spec;
 pub mod state;
-#[allow(dead_code, reason = "what a run that unwinds needs is not called yet")]
 pub mod steps;
 mod task;
 mod tenant;

@@ -1,7 +1,7 @@
 //! Tries of a step's own, its timeout, and a step that must not run twice.
 
 use crate::log::{count, harness, note};
-use jobs::{Outcome, failure::Stop, prelude::*};
+use jobs::{Outcome, driver::StepStatus, failure::Stop, prelude::*};
 
 /// Works at the third try, after short waits.
 #[job(tenant = none, retry(max_attempts = 1))]
@@ -123,4 +123,40 @@ async fn a_once_step_that_failed_does_not_run_again() {
     let again = app.attempt(run.job).await;
     assert_eq!((again.outcome, again.steps_replayed), (Outcome::Dead, 1));
     assert_eq!(log.count("charge"), 1);
+}
+
+/// Leaves a `once` step without a result, then meets it again beside another one that takes a while.
+#[job(tenant = none, retry(max_attempts = 2, backoff = fixed("1s")))]
+async fn side_by_side(ctx: &Ctx) -> Result<(), Failure> {
+    let lost = step!(ctx, "lost", once, async {
+        assert!(ctx.attempt() > 1, "in the middle");
+        Ok(())
+    });
+    if ctx.attempt() == 1 {
+        return Ok(lost.await?);
+    }
+    let slow = step!(ctx, "slow", once, async {
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+        note(ctx, "slow");
+        Ok(())
+    });
+    let (slow, (), lost) = tokio::join!(slow, sleep!(ctx, "nap", "1h"), lost);
+    lost?;
+    Ok(slow?)
+}
+
+#[tokio::test]
+async fn a_step_under_way_ends_before_the_run_is_parked_for_another_ones_sake() {
+    let (app, log) = harness!(side_by_side);
+    let run = app.run::<side_by_side>(()).await;
+    app.clock().advance("1s");
+    let run = app.attempt(run.job).await;
+    assert_eq!((run.outcome, run.error.map(|error| error.code).as_deref()), (Outcome::Parked, Some("X_STEP_UNKNOWN")));
+    assert_eq!(log.take(), ["slow"]);
+    let steps = app.jobs().history(run.job).await.expect("it is stored").steps;
+    let status = |name: &str| steps.iter().find(|step| step.id.name == name).map(|step| step.status);
+    assert_eq!(
+        [status("lost"), status("slow"), status("nap")],
+        [Some(StepStatus::Started), Some(StepStatus::Done), Some(StepStatus::Waiting)]
+    );
 }

@@ -220,7 +220,7 @@ impl Run {
     fn park(&self, mut park: Park) -> Ended {
         park.keep = self.def.spec.keep;
         let wait = park.due_at.map(|due| (due - self.ctx.steps().now()).to_std().unwrap_or_default());
-        Ended::Parked(park, wait)
+        Ended::Parked(Box::new(park), wait)
     }
 
     fn abandon(&self, cancel: &Cancel) {

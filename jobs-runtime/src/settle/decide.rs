@@ -41,7 +41,7 @@ pub(crate) enum Ended {
     /// Undoing a step failed so; it is tried again after the wait.
     UndoAgain(RecordedFailure, Duration),
     /// The body waits.
-    Parked(Park, Option<Duration>),
+    Parked(Box<Park>, Option<Duration>),
     /// The run is to begin again after so long, uncounted.
     HandedBack(Duration),
     /// What is recorded of the run could not be read.
@@ -162,11 +162,11 @@ pub(super) fn dead(subject: Subject<'_>, outcome: Outcome, failure: RecordedFail
     finish(subject, outcome, State::Dropped, None, Some(failure))
 }
 
-fn parked(park: Park, wait: Option<Duration>) -> Decision {
+fn parked(park: Box<Park>, wait: Option<Duration>) -> Decision {
     Decision {
         outcome: Outcome::Parked,
         failure: park.reason.clone(),
-        change: Some(Change::Park(Box::new(park))),
+        change: Some(Change::Park(park)),
         resume_after: wait,
         ..Decision::nothing()
     }

@@ -288,13 +288,7 @@ impl Tries {
 
     /// A failure that another attempt may mend: it is recorded only if the body goes on after it.
     pub(super) fn failed(&self, failure: Failure) -> StepError {
-        let failure = failing::of_step(failure);
-        let mut write = self.opened.write(StepStatus::Failed);
-        write.tries = self.tries.saturating_add(1);
-        write.due_at = None;
-        write.failure = Some(failing::recorded(&failure));
-        self.run.state().failures.push(write);
-        StepError::new(self.opened.label(), failure)
+        self.run.failed(&self.opened, failure)
     }
 
     /// A failure after which the body must not run again by itself: its effect is there.
@@ -316,12 +310,21 @@ impl Tries {
     async fn unknown<T>(&self, why: &str) -> T {
         let text = format!("step `{}`: {why}", self.opened.label());
         let reason = failing::recorded(&Failure::of(code::STEP_UNKNOWN, Verdict::Backoff, text));
-        self.run.stop(Stopped::Park(reason, None));
-        std::future::pending().await
+        self.run.stop_here(Stopped::Park(reason, None)).await
     }
 }
 
 impl Run {
+    /// Keeps a failure that the body is given, to be recorded if the body goes on after it.
+    pub(super) fn failed(&self, opened: &Opened, failure: Failure) -> StepError {
+        let failure = failing::of_step(failure);
+        let mut write = opened.write(StepStatus::Failed);
+        write.due_at = None;
+        write.failure = Some(failing::recorded(&failure));
+        self.state().failures.push(write);
+        StepError::new(opened.label(), failure)
+    }
+
     /// Waits until the time has come; the run may be parked meanwhile.
     pub(super) async fn until(&self, due: chrono::DateTime<chrono::Utc>, record: Option<crate::driver::StepWrite>) {
         while due > self.now() {

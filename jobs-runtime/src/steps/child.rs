@@ -2,6 +2,7 @@
 
 use super::{
     error::StepError,
+    failing,
     output::{self, StepOutput},
     pend::On,
     run::{Journal, Run},
@@ -9,7 +10,7 @@ use super::{
 };
 use crate::{
     ctx::Ctx,
-    driver::{ChildEnd, NewJob, StepKind, StepRef, StepStatus, Wait},
+    driver::{ChildEnd, NewJob, StepKind, StepRecord, StepRef, StepStatus, Wait},
     enqueue,
     error::{Error, code},
     failure::{Failure, Verdict},
@@ -45,14 +46,20 @@ pub async fn spawn<J: Job>(
     let opened = run.open(StepKind::Spawn, spec, key).await?;
     let label = opened.label();
     let child = |id| Child { run: run.clone(), step: opened.id.clone(), label: label.clone(), id, job: PhantomData };
-    if let Some(record) = &opened.record {
+    let failed_before = |record: &&StepRecord| record.status == StepStatus::Failed && record.child.is_none();
+    if let Some(record) = opened.record.as_ref().filter(failed_before) {
+        if record.attempt == run.attempt() || !run.goes_forward() {
+            return Err(StepError::new(label, failing::replayed(record.failure.as_ref())));
+        }
+        run.stay_unless_forward(&label).await?;
+    } else if let Some(record) = &opened.record {
         run.state().replayed += 1;
         return match record.child {
             Some(id) => Ok(child(id)),
             None => run.mismatch(&label, "its record names no child").await,
         };
     }
-    let new = record::<J>(ctx, &input).map_err(|error| StepError::new(&*label, Failure::from(error)))?;
+    let new = record::<J>(ctx, &input).map_err(|error| run.failed(&opened, Failure::from(error)))?;
     let id = new.id;
     let mut started = opened.write(StepStatus::Started);
     if let Some(given) = run.mock(spec.name) {
@@ -62,7 +69,7 @@ pub async fn spawn<J: Job>(
         started.output = Some(JsonText::trusted(text));
     }
     started.child = Some(Box::new(new));
-    run.write(started).await.map_err(|error| StepError::new(&*label, Failure::from(error)))?;
+    run.write(started).await.map_err(|error| run.failed(&opened, Failure::from(error)))?;
     run.state().run += 1;
     Ok(child(id))
 }

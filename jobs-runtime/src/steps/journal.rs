@@ -47,12 +47,11 @@ impl Run {
             Written::Refused(error) => return Err(error),
             Written::Stale => {
                 self.cancel().cancel(CancelReason::LeaseLost);
-                self.stop(Stopped::HandBack(Duration::ZERO));
             }
             // Whether it ends or unwinds is for the store to say, which knows what it was asked for.
-            Written::Cancelled => self.stop(Stopped::HandBack(Duration::ZERO)),
+            Written::Cancelled => {}
         }
-        std::future::pending().await
+        self.stop_here(Stopped::HandBack(Duration::ZERO)).await
     }
 
     /// Takes a record over into what the run knows.

@@ -21,15 +21,20 @@ tokio::task_local! {
 impl Run {
     /// Runs the body of a step, or of a compensation, as such.
     pub(crate) fn inside<F: Future>(&self, step: String, body: F) -> impl Future<Output = F::Output> + use<F> {
+        // Each try is given the same values.
+        self.state().ordinals.retain(|(_, of), _| *of != step);
         INSIDE.scope(Inside { run: self.identity(), step }, body)
+    }
+
+    /// The step in whose body the current code is.
+    pub(super) fn outer(&self) -> Option<String> {
+        INSIDE.try_with(|inside| (inside.run == self.identity()).then(|| inside.step.clone())).ok().flatten()
     }
 
     /// # Errors
     /// A terminal `X_STEP_NESTED` that names both, if the current code is part of another step's body.
     pub(super) fn refuse_nested(&self, step: &str) -> Result<(), StepError> {
-        let outer =
-            INSIDE.try_with(|inside| (inside.run == self.identity()).then(|| inside.step.clone())).ok().flatten();
-        let Some(outer) = outer else { return Ok(()) };
+        let Some(outer) = self.outer() else { return Ok(()) };
         let text = format!("step `{step}` was begun inside the body of step `{outer}`");
         Err(StepError::new(step, Failure::of(code::STEP_NESTED, Verdict::Terminal, text)))
     }

@@ -1,6 +1,9 @@
 //! What a run that is let go of waits for. Upstream: `execute`. Downstream: `driver`.
 
-use super::{pend::On, run::Run};
+use super::{
+    pend::On,
+    run::{Run, Stopped},
+};
 use crate::{
     driver::{Park, StepWrite, Wait},
     error::Error,
@@ -18,6 +21,13 @@ const LOOK: Duration = Duration::from_secs(1);
 const TRIES: u32 = 5;
 
 impl Run {
+    /// Keeps the times of sleeps and waits that are not recorded, to be recorded with what parks the run.
+    pub(super) fn keep_times(&self) {
+        let mut state = self.state();
+        let records: Vec<_> = state.pending.waits().filter_map(|pend| pend.record.clone()).collect();
+        state.failures.extend(records);
+    }
+
     /// What the run waits for, with all that is not recorded yet.
     pub(crate) fn park(&self) -> Park {
         let records = self.take_failures();
@@ -90,12 +100,11 @@ impl Run {
                 Ok(found) => return found,
                 Err(error) if tries >= TRIES => {
                     tracing::warn!(event = crate::logged::RUN_UNREADABLE, %error, "the run goes back: the store does not answer");
-                    self.stop(super::run::Stopped::HandBack(LOOK));
                     break;
                 }
                 Err(_) => tokio::time::sleep(Duration::from_millis(50 << tries)).await,
             }
         }
-        std::future::pending().await
+        self.stop_here(Stopped::HandBack(LOOK)).await
     }
 }

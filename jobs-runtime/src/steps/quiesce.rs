@@ -8,7 +8,7 @@ use super::{
     pend,
     run::{Run, Stopped},
 };
-use crate::{driver::Park, execute::panic, logged};
+use crate::{cancel::CancelReason, driver::Park, execute::panic, logged};
 use futures_util::future::BoxFuture;
 use std::{
     future::poll_fn,
@@ -86,12 +86,19 @@ impl<R> Quiesce<R> {
 
     /// Judges a pending body.
     fn look(&mut self, root: &Arc<Root>, cx: &mut Context<'_>) -> Poll<Driven<R>> {
-        let (stop, busy, census) = {
-            let mut state = self.run.state();
-            (state.stop.take(), state.busy, state.pending.census())
+        let (stops, busy, census) = {
+            let state = self.run.state();
+            (state.stop.is_some().then_some(state.stuck), state.busy, state.pending.census())
         };
-        if let Some(stop) = stop {
-            return Poll::Ready(Driven::Stopped(stop));
+        // What else is under way ends first, for a step may not be one to break off; but not once the claim is gone.
+        let is_gone = || self.run.cancel().reason() == Some(CancelReason::LeaseLost);
+        if let Some(stuck) = stops
+            && (busy <= stuck || is_gone())
+        {
+            self.run.keep_times();
+            if let Some(stop) = self.run.state().stop.take() {
+                return Poll::Ready(Driven::Stopped(stop));
+            }
         }
         let others = Arc::strong_count(root).saturating_sub(1 + census.kept);
         // Whoever let go of a waker has told before that it woke us.

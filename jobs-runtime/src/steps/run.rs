@@ -180,13 +180,19 @@ impl Run {
         self.state().stop.get_or_insert(stop);
     }
 
+    /// Has the body not be polled any more, once what else is under way has ended. The operation that asks stays pending.
+    pub(super) async fn stop_here<T>(&self, stop: Stopped) -> T {
+        self.stop(stop);
+        self.state().stuck += 1;
+        std::future::pending().await
+    }
+
     /// Parks the run because what is recorded of a step does not fit the code. It is tried again: another release may fit.
     pub(super) async fn mismatch<T>(&self, step: &str, what: &str) -> T {
         const AGAIN: Duration = Duration::from_secs(60);
         let text = format!("step `{step}`: {what}");
         let reason = super::failing::recorded(&Failure::of(code::STEP_MISMATCH, Verdict::Backoff, text));
-        self.stop(Stopped::Park(reason, Some(AGAIN)));
-        std::future::pending().await
+        self.stop_here(Stopped::Park(reason, Some(AGAIN))).await
     }
 
     /// The store's time, as far as this run can tell: never later than it is.
@@ -199,10 +205,6 @@ impl Run {
 
     pub(super) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
-    }
-
-    pub(super) fn jobs(&self) -> &Jobs {
-        &self.0.jobs
     }
 
     pub(super) fn driver(&self) -> &Arc<dyn Driver> {

@@ -31,18 +31,28 @@ pub(super) struct State {
     pub(super) taken: Vec<EventId>,
     /// Why the body is not to be polled any more.
     pub(super) stop: Option<Stopped>,
+    /// How many operations are under way that stay so, because they stopped the body.
+    pub(super) stuck: usize,
     /// Whether the run has ended.
     pub(super) ended: bool,
     /// Whether anything was sent to be recorded, be it by a future that was dropped before it had the answer.
     pub(super) recording: bool,
-    /// How many durable times, ids and numbers the body asked for.
-    pub(super) ordinals: [u32; 3],
+    /// How many durable times, ids and numbers were asked for, by the step in whose body that was.
+    pub(super) ordinals: HashMap<(Counter, String), u32>,
     /// How often the job was requeued after it had unwound.
     pub(super) requeues: u32,
     /// How many steps ran.
     pub(super) run: u32,
     /// How many steps were answered from their records.
     pub(super) replayed: u32,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Counter {
+    Times,
+    Ids,
+    Numbers,
 }
 
 impl State {

@@ -136,8 +136,7 @@ impl RunningTx {
             // Whether it landed is not known here; the store knows when the run is read anew.
             Err(error) => {
                 tracing::warn!(event = logged::RUN_UNREADABLE, %error, "the run goes back: a step's commit has no answer");
-                run.stop(Stopped::HandBack(AGAIN));
-                return std::future::pending().await;
+                return run.stop_here(Stopped::HandBack(AGAIN)).await;
             }
         }
         run.state().run += 1;

@@ -1,6 +1,6 @@
 //! Values that stay the same in every replay: the time, ids, random numbers; the points of change and of no return.
 
-use super::{error::StepError, identity, output, run::Run, spec::StepSpec};
+use super::{error::StepError, identity, output, run::Run, spec::StepSpec, state::Counter};
 use crate::{
     ctx::Ctx,
     driver::{StepKind, StepRef, StepStatus},
@@ -15,11 +15,6 @@ use uuid::Uuid;
 const NOW: StepSpec = StepSpec::new("ctx.now");
 const PIVOT: StepSpec = StepSpec::new("pivot!");
 
-/// The places of the counters.
-const TIMES: usize = 0;
-const IDS: usize = 1;
-const NUMBERS: usize = 2;
-
 impl Ctx {
     /// The time, recorded: every replay gives the same. Two calls are told apart by their order.
     ///
@@ -27,7 +22,7 @@ impl Ctx {
     /// As a step.
     pub async fn now(&self) -> Result<DateTime<Utc>, StepError> {
         let run = self.steps();
-        let key = run.next(TIMES).to_string();
+        let key = run.next(Counter::Times, String::new()).to_string();
         let opened = run.open(StepKind::Value, &NOW, Some(key)).await?;
         let label = opened.label();
         if let Some(record) = &opened.record {
@@ -50,7 +45,7 @@ impl Ctx {
     /// recorded: it is made of the job's id.
     #[must_use]
     pub fn uuid(&self) -> Uuid {
-        let bytes = self.steps().derived("uuid", IDS);
+        let bytes = self.steps().derived("uuid", Counter::Ids);
         let mut id = [0; 16];
         id.copy_from_slice(&bytes[..16]);
         uuid::Builder::from_custom_bytes(id).into_uuid()
@@ -60,7 +55,7 @@ impl Ctx {
     /// secret. Two calls are told apart by their order. Nothing is recorded: it is made of the job's id.
     #[must_use]
     pub fn random(&self) -> u64 {
-        let bytes = self.steps().derived("random", NUMBERS);
+        let bytes = self.steps().derived("random", Counter::Numbers);
         let mut number = [0; 8];
         number.copy_from_slice(&bytes[..8]);
         u64::from_le_bytes(number)
@@ -77,16 +72,20 @@ impl Ctx {
 }
 
 impl Run {
-    fn next(&self, counter: usize) -> u32 {
+    /// The number of the next value of its kind: in the body of a step they are counted apart, since a replay does not
+    /// come there.
+    fn next(&self, counter: Counter, step: String) -> u32 {
         let mut state = self.state();
-        state.ordinals[counter] += 1;
-        state.ordinals[counter]
+        let next = state.ordinals.entry((counter, step)).or_default();
+        *next += 1;
+        *next
     }
 
-    fn derived(&self, what: &str, counter: usize) -> [u8; 32] {
-        let ordinal = self.next(counter);
+    fn derived(&self, what: &str, counter: Counter) -> [u8; 32] {
+        let step = self.outer().unwrap_or_default();
+        let ordinal = self.next(counter, step.clone());
         let requeues = self.state().requeues;
-        Sha256::digest(format!("{}/{requeues}/{what}/{ordinal}", self.job())).into()
+        Sha256::digest(format!("{}/{requeues}/{what}/{ordinal}/{step}", self.job())).into()
     }
 }
 

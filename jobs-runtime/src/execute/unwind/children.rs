@@ -53,7 +53,7 @@ impl Run {
     fn wait_for(&self, children: Vec<JobId>, due_at: Option<DateTime<Utc>>) -> Ended {
         let waits = children.into_iter().map(Wait::Child).collect();
         let park = Park { due_at, waits, records: Vec::new(), reason: None, keep: self.def.spec.keep };
-        Ended::Parked(park, due_at.map(|_| LOOK))
+        Ended::Parked(Box::new(park), due_at.map(|_| LOOK))
     }
 }
 
