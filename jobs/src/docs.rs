@@ -14,6 +14,7 @@ pages! {
     enqueue
     failing
     steps
+    events
     tenants
     workers
     postgres

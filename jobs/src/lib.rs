@@ -42,9 +42,10 @@
 //! - [Enqueuing](docs::enqueue): refinements, transactions, unique jobs, limits.
 //! - [Failing](docs::failing): retries, what a caller learns, what follows.
 //! - [Steps](docs::steps): what runs once, waits, children, and how code changes under runs in flight.
+//! - [Events](docs::events): publish what happened, wake the runs that wait for it, look at a run.
 //! - [Tenants](docs::tenants): whose job it is, and how it stays so.
 //! - [Workers](docs::workers): state, queues, deploys, a web server beside them.
-//! - [On Postgres](docs::postgres): connections, privileges, outages, poolers, enqueue from SQL.
+//! - [On Postgres](docs::postgres): connections, privileges, outages, poolers, enqueue and publish from SQL.
 //! - [Testing](docs::testing): run a job in place, move the clock, assert what was enqueued.
 //! - [States](docs::states) and [error codes](docs::errors).
 //!

@@ -11,7 +11,7 @@
 /// # struct Bank; impl Bank { async fn charge(&self, cents: u64, _key: String) -> Result<u64, std::io::Error> { Ok(cents) } }
 ///
 /// #[job(tenant = none)]
-/// async fn charge(ctx: &Ctx, cents: u64) -> Result<u64, Failure> {
+/// async fn take_payment(ctx: &Ctx, cents: u64) -> Result<u64, Failure> {
 ///     let bank: &Bank = ctx.state()?;
 ///     let paid: u64 = step!(ctx, "charge", timeout = "10s", async {
 ///         bank.charge(cents, ctx.idempotency_key("charge")).await
@@ -21,9 +21,9 @@
 ///     Ok(paid)
 /// }
 /// # #[cfg(feature = "testing")] #[tokio::main(flavor = "current_thread")] async fn main() {
-/// # let registry = Registry::builder().job::<charge>().build().expect("the declarations agree");
+/// # let registry = Registry::builder().job::<take_payment>().build().expect("the declarations agree");
 /// # let app = jobs::testing::Harness::with(registry).state(Bank);
-/// # let run = app.run::<charge>(5).await;
+/// # let run = app.run::<take_payment>(5).await;
 /// # assert_eq!(app.output::<u64>(run.job).await, 5);
 /// # }
 /// # #[cfg(not(feature = "testing"))] fn main() {}
@@ -313,7 +313,7 @@ macro_rules! spawn {
 /// use jobs::prelude::*;
 ///
 /// #[job(tenant = none)]
-/// async fn welcome(ctx: &Ctx) -> Result<(), Failure> {
+/// async fn greet_a_user(ctx: &Ctx) -> Result<(), Failure> {
 ///     if patch!(ctx, "greet by letter").await? {
 ///         step!(ctx, "letter", async { Ok(()) }).await?;
 ///     } else {
