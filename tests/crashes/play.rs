@@ -42,7 +42,7 @@ pub(crate) async fn play(
         tokio::select! {
             biased;
             () = life.crashed() => {}
-            () = live(store, scenario, &jobs, &life, &mut pauses) => {
+            () = live(store, scenario, job, &jobs, &life, &mut pauses) => {
                 let record = store.driver().find(job).await.expect("a find answers").expect("the job is stored");
                 assert!(record.state.is_final(), "nothing moves any more: {record:?}\n{:#?}", faults.points());
                 return (record, lives);
@@ -58,7 +58,14 @@ pub(crate) async fn play(
 }
 
 /// One process, until nothing is left to run. What the store's absence spoils is tried again.
-async fn live(store: &dyn Fixture, scenario: &impl Scenario, jobs: &Jobs, life: &Incarnation, pauses: &mut usize) {
+async fn live(
+    store: &dyn Fixture,
+    scenario: &impl Scenario,
+    job: JobId,
+    jobs: &Jobs,
+    life: &Incarnation,
+    pauses: &mut usize,
+) {
     let rig = loop {
         if let Ok(rig) = scenario.equip(Rig::of(jobs).lease(LEASE), life).start().await {
             break rig;
@@ -70,10 +77,10 @@ async fn live(store: &dyn Fixture, scenario: &impl Scenario, jobs: &Jobs, life: 
             // A claim whose answer was lost holds a job that nobody runs: its worker must go.
             Err(_) => {
                 rig.end().await;
-                return Box::pin(live(store, scenario, jobs, life, pauses)).await;
+                return Box::pin(live(store, scenario, job, jobs, life, pauses)).await;
             }
             Ok(Some(_)) => {}
-            Ok(None) if all_ended(store).await => break,
+            Ok(None) if all_ended(store, job).await => break,
             Ok(None) => {
                 *pauses += 1;
                 assert!(*pauses < PAUSES, "the jobs wait for something that does not come");
@@ -86,7 +93,16 @@ async fn live(store: &dyn Fixture, scenario: &impl Scenario, jobs: &Jobs, life: 
     rig.end().await;
 }
 
-async fn all_ended(store: &dyn Fixture) -> bool {
-    let counts = store.driver().counts().await.expect("counts answer");
-    counts.iter().all(|count| count.state.is_final() || !count.has_worker)
+/// Whether the job has ended, and all that it has spawned.
+async fn all_ended(store: &dyn Fixture, job: JobId) -> bool {
+    let mut open = vec![job];
+    while let Some(job) = open.pop() {
+        let record = store.driver().find(job).await.expect("a find answers");
+        if !record.is_some_and(|record| record.state.is_final()) {
+            return false;
+        }
+        let steps = store.driver().steps(job).await.expect("the steps are listed");
+        open.extend(steps.into_iter().filter_map(|step| step.child));
+    }
+    true
 }

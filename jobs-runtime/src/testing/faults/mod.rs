@@ -67,6 +67,18 @@ impl Faults {
         Self(Arc::new(Shared { plan: plan.to_vec(), passed: Mutex::default() }))
     }
 
+    /// How many faults there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.plan.len()
+    }
+
+    /// Whether there is no fault.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.plan.is_empty()
+    }
+
     /// Begins the life of a process that works on a store through faults.
     #[must_use]
     pub fn incarnate(&self, driver: Arc<dyn Driver>) -> Incarnation {
