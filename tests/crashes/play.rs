@@ -73,7 +73,12 @@ async fn live(
     };
     while jobs.driver().rescue().await.is_err() {}
     loop {
-        match rig.next().await {
+        let next = tokio::select! {
+            biased;
+            answer = rig.next() => answer,
+            () = interrupt(&rig, life) => unreachable!("it watches for ever"),
+        };
+        match next {
             // A claim whose answer was lost holds a job that nobody runs: its worker must go.
             Err(_) => {
                 rig.end().await;
@@ -91,6 +96,14 @@ async fn live(
         }
     }
     rig.end().await;
+}
+
+/// Stops the run under way whenever the process is told to drain.
+async fn interrupt(rig: &Rig, life: &Incarnation) {
+    loop {
+        life.drained().await;
+        rig.interrupt();
+    }
 }
 
 /// Whether the job has ended, and all that it has spawned.

@@ -1,4 +1,4 @@
-//! Counts the points at which a run can be hit, and hits it at a chosen one: a crash, or a store that is away.
+//! Counts the points at which a run can be hit, and hits it at a chosen one: a crash, a drain, or a store that is away.
 //! Upstream: tests of crashes. Downstream: `overlay`.
 
 mod driver;
@@ -20,6 +20,9 @@ use tokio::sync::Notify;
 pub enum Fault {
     /// The process dies: no call of that [`Incarnation`] ever returns.
     Crash,
+    /// The process is told to drain, and its grace has ended: the call goes on, and whoever awaits
+    /// [`drained`](Incarnation::drained) stops the run.
+    Drain,
     /// The store is away. Before a call: it has no effect. After it: it took effect, and its answer is lost.
     Away,
 }
@@ -121,6 +124,7 @@ pub struct Incarnation {
 struct Life {
     over: AtomicBool,
     ended: Notify,
+    draining: Notify,
 }
 
 impl Incarnation {
@@ -138,6 +142,10 @@ impl Incarnation {
         self.live().await;
         match self.faults.pass(name.into()) {
             None => Ok(()),
+            Some(Fault::Drain) => {
+                self.life.draining.notify_one();
+                Ok(())
+            }
             Some(Fault::Away) => Err(Error::new(code::STORE_UNAVAILABLE, "the test says that the store is away")),
             Some(Fault::Crash) => {
                 self.life.over.store(true, Ordering::SeqCst);
@@ -155,6 +163,11 @@ impl Incarnation {
         if !self.has_crashed() {
             ended.await;
         }
+    }
+
+    /// Waits until it is told to drain.
+    pub async fn drained(&self) {
+        self.life.draining.notified().await;
     }
 
     /// Whether it has crashed.
