@@ -6,7 +6,7 @@ use jobs::{
     driver::{Driver, JoinTx, Tx, pg::Pg},
     testing::conformance::{Fixture, OpenTx},
 };
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
 use std::{sync::Arc, time::Duration};
 
 pub(crate) struct PgFixture {
@@ -26,6 +26,15 @@ impl PgFixture {
         let url = bouncer.as_ref().map_or(db.url(), PgBouncer::url);
         let driver = Arc::new(connect(url, bouncer.is_some()).await);
         Self { driver, transactions: pool(url, 32).await, bouncer, db }
+    }
+
+    /// Removes every job, event and worker, for another case on the same database.
+    #[allow(dead_code, reason = "some test programs take a new database each time")]
+    pub(crate) async fn empty(&self) {
+        let tables =
+            ["ready", "running", "waiting", "dead", "history", "unique_keys", "steps", "events", "waits", "workers"];
+        let script: String = tables.iter().map(|table| format!("DELETE FROM jobs.{table};")).collect();
+        sqlx::raw_sql(AssertSqlSafe(script)).execute(self.pool()).await.expect("the tables are emptied");
     }
 
     fn pool(&self) -> &PgPool {

@@ -254,7 +254,7 @@ fn step() -> impl Strategy<Value = Step> {
     (select(names), prop::bool::weighted(0.3), status, 0..3_u32, new(), prop::bool::weighted(0.3)).prop_map(
         |(name, undo, status, tries, child, within)| match name {
             // Its record is open until the child has ended.
-            Name::Child => Step { name, undo: false, status: StepStatus::Started, tries: 0, child, within },
+            Name::Child => Step { name, undo: false, status: StepStatus::Started, tries: 0, child, within: false },
             Name::Pivot => Step { name, undo: false, status: StepStatus::Done, tries: 0, child, within },
             Name::Shipped => Step { name, undo: false, status, tries, child, within },
             Name::Hold | Name::Charge => Step { name, undo, status, tries, child, within },
@@ -265,9 +265,24 @@ fn step() -> impl Strategy<Value = Step> {
 fn park() -> impl Strategy<Value = Change> {
     let awaits =
         prop_oneof![3 => (0..2_u8, taken()).prop_map(|(key, taken)| Await::Event(key, taken)), 1 => Just(Await::Child)];
-    let records = vec(step().prop_filter("spawns nothing", |step| step.name != Name::Child), 0..2);
-    (option::of(select(vec![0, 10, 40])), vec(awaits, 0..3), records, prop::bool::weighted(0.2))
-        .prop_map(|(due, awaits, records, reason)| Change::Park { due, awaits, records, reason })
+    (option::of(select(vec![0, 10, 40])), vec(awaits, 0..3), any::<bool>(), prop::bool::weighted(0.2)).prop_map(
+        |(due, awaits, began, reason)| {
+            // A run that waits for an event has recorded so.
+            let child = New { priority: 0, delay: 0, key: None };
+            let status = StepStatus::Waiting;
+            let wait = Step { name: Name::Shipped, undo: false, status, tries: 0, child, within: false };
+            let waits = began || awaits.iter().any(|wait| matches!(wait, Await::Event(..)));
+            Change::Park { due, awaits, records: if waits { vec![wait] } else { Vec::new() }, reason }
+        },
+    )
+}
+
+/// A step of the attempt that failed and is not recorded yet.
+fn failed() -> impl Strategy<Value = Step> {
+    (select(vec![Name::Hold, Name::Charge]), new()).prop_map(|(name, child)| {
+        let status = StepStatus::Failed;
+        Step { name, undo: false, status, tries: 1, child, within: false }
+    })
 }
 
 fn new() -> impl Strategy<Value = New> {
@@ -297,7 +312,6 @@ fn change() -> impl Strategy<Value = Change> {
         1 => Just(Change::Progress),
         8 => step().prop_map(Change::Step),
         5 => park(),
-        2 => vec(step().prop_filter("spawns nothing", |step| step.name != Name::Child), 0..2)
-            .prop_map(|records| Change::Unwind { records }),
+        2 => vec(failed(), 0..2).prop_map(|records| Change::Unwind { records }),
     ]
 }

@@ -16,7 +16,7 @@ mod support;
 use history::{Call, histories};
 use jobs::testing::conformance::Fixture;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use std::{cell::RefCell, collections::BTreeMap, future::Future, time::SystemTime};
+use std::{cell::RefCell, collections::BTreeMap, future::Future, sync::Arc, time::SystemTime};
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is not a number")))
@@ -55,25 +55,31 @@ const REACHED: &[&str] = &[
 ];
 
 /// Plays the histories that once showed a difference.
-async fn replay<F: Fixture, M: Future<Output = F>>(make: impl Fn() -> M) {
+async fn replay<F: Fixture, M: Future<Output = Arc<F>>>(make: impl Fn() -> M) {
     for (what, history) in kept::histories() {
-        let played = play::play(&make().await, &history).await;
+        let played = play::play(&*make().await, &history).await;
         assert!(played.is_ok(), "{what}: {played:?}");
     }
 }
 
 /// Plays random histories, each on a fresh store.
-fn prove<F: Fixture, M: Future<Output = F>>(cases: u32, make: impl Fn() -> M) {
+fn prove<F: Fixture, M: Future<Output = Arc<F>>>(cases: u32, shrink: u32, make: impl Fn() -> M) {
     let seed = number("JOBS_SEED").unwrap_or_else(|| {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
         since.as_nanos() as u64
     });
     let cases = number("JOBS_CASES").map_or(cases, |cases| cases as u32);
-    let config = Config { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
+    let config = Config {
+        cases,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        max_shrink_iters: shrink,
+        ..Config::default()
+    };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
     let reached = RefCell::new(BTreeMap::<String, u32>::new());
     let test = |history: Vec<Call>| {
-        let played = runtime.block_on(async { play::play(&make().await, &history).await });
+        let played = runtime.block_on(async { play::play(&*make().await, &history).await });
         played
             .map_err(TestCaseError::fail)?
             .into_iter()
@@ -94,28 +100,37 @@ fn prove<F: Fixture, M: Future<Output = F>>(cases: u32, make: impl Fn() -> M) {
 
 mod memory {
     use jobs::testing::conformance::MemoryFixture;
+    use std::sync::Arc;
 
     #[test]
     fn random_histories_match_the_model() {
-        super::prove(2_000, || async { MemoryFixture::new() });
+        super::prove(2_000, 100_000, || async { Arc::new(MemoryFixture::new()) });
     }
 
     #[tokio::test]
     async fn histories_that_once_differed_match() {
-        super::replay(|| async { MemoryFixture::new() }).await;
+        super::replay(|| async { Arc::new(MemoryFixture::new()) }).await;
     }
 }
 
 mod postgres {
     use crate::pg::PgFixture;
+    use std::sync::Arc;
+    use tokio::sync::OnceCell;
 
     #[test]
     fn random_histories_match_the_model() {
-        super::prove(24, PgFixture::new);
+        // One database for all: making one takes longer than a history.
+        let one = OnceCell::new();
+        super::prove(100, 500, || async {
+            let store: &Arc<PgFixture> = one.get_or_init(|| async { Arc::new(PgFixture::new().await) }).await;
+            store.empty().await;
+            Arc::clone(store)
+        });
     }
 
     #[tokio::test]
     async fn histories_that_once_differed_match() {
-        super::replay(PgFixture::new).await;
+        super::replay(|| async { Arc::new(PgFixture::new().await) }).await;
     }
 }

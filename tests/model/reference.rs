@@ -123,9 +123,11 @@ impl Model {
                 });
             }
             Change::Park { due, awaits, records, reason } => {
-                records.iter().for_each(|record| self.jobs[id].record(*record, None));
-                self.jobs[id].crashes = 0;
-                return self.let_go(id, true, |model| model.park(id, *due, awaits, *reason));
+                return self.let_go(id, true, |model| {
+                    records.iter().for_each(|record| model.jobs[id].record(*record, None));
+                    model.jobs[id].crashes = 0;
+                    model.park(id, *due, awaits, *reason);
+                });
             }
             Change::Finish { state, keep, follow_up } => {
                 self.end(id, *state, *keep);

@@ -14,7 +14,7 @@ use jobs::{
     error::code,
     spec::Keep,
 };
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 impl Play<'_> {
     pub(super) async fn write(
@@ -125,11 +125,18 @@ impl Play<'_> {
 
     /// Records in the order of the places that they take.
     fn steps(&self, job: usize, records: &[Step]) -> Vec<StepWrite> {
-        let mut writes: Vec<StepWrite> = records.iter().map(|record| self.step(job, *record)).collect();
-        for (later, write) in writes.iter_mut().enumerate() {
-            write.position += later as u32;
-        }
-        writes
+        let known = &self.model.jobs[job].run.records;
+        let mut new = BTreeSet::new();
+        let write = |record: &Step| {
+            let mut write = self.step(job, *record);
+            write.position += new.len() as u32;
+            let key = (Some(record.name), record.name.kind(record.undo));
+            if !known.contains_key(&key) {
+                new.insert(key);
+            }
+            write
+        };
+        records.iter().map(write).collect()
     }
 
     fn step(&self, job: usize, step: Step) -> StepWrite {

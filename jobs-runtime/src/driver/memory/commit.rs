@@ -100,15 +100,15 @@ fn again(store: &mut Store, mut row: Row, reschedule: &Reschedule, now: DateTime
     Written::Landed
 }
 
-fn park(store: &mut Store, mut row: Row, park: &Park, now: DateTime<Utc>) -> Written {
-    for step in &park.records {
-        row.record_step(step, now);
-    }
-    row.crashes = 0;
+fn park(store: &mut Store, row: Row, park: &Park, now: DateTime<Utc>) -> Written {
     let mut row = match store.put_as_asked(row, now, park.keep) {
         Ok(state) => return asked(state),
         Err(row) => *row,
     };
+    for step in &park.records {
+        row.record_step(step, now);
+    }
+    row.crashes = 0;
     let is_due = park.due_at.is_some_and(|due| due <= now);
     if is_due || park.waits.iter().any(|wait| store.has_happened(&row, wait, now)) {
         store.put_ready(row, now);

@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 /// A run that is dropped until something happens. It keeps its attempt; its crashes are forgotten.
 ///
 /// - Before it lands, the store looks whether what it waits for has happened already: then it is ready at once.
-/// - If it was asked to cancel meanwhile, it ends as cancelled, or unwinds.
+/// - If it was asked to cancel or roll back meanwhile, it ends as cancelled, or unwinds, as by a
+///   [`Reschedule`](super::Reschedule): nothing is recorded of what it was to wait for.
 #[derive(Debug, Clone)]
 pub struct Park {
     /// When it is due whatever happens, by the store's clock; `None` for never.
