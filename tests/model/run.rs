@@ -86,6 +86,11 @@ impl Run {
         open.filter_map(|record| record.child).collect()
     }
 
+    /// The child that it has spawned.
+    pub(crate) fn spawned(&self) -> Option<usize> {
+        self.records.values().find_map(|record| record.child)
+    }
+
     pub(crate) fn child_has_ended(&self) -> bool {
         self.records.values().any(|record| record.child.is_some() && record.status == StepStatus::Done)
     }
@@ -156,6 +161,10 @@ impl Model {
         if step.name == Name::Child {
             if self.jobs[id].asked.is_some() {
                 return Outcome::Cancelled;
+            }
+            // Written again, because its answer was lost.
+            if self.jobs[id].run.spawned().is_some() {
+                return Outcome::Landed;
             }
             match self.enqueue(step.child, Some(id)) {
                 Ok(spawned) => child = Some(spawned),

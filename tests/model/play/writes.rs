@@ -116,10 +116,7 @@ impl Play<'_> {
                 key: key.to_string(),
                 taken: self.taken(taken).1,
             })),
-            Await::Child => {
-                let records = &self.model.jobs[job].run.records;
-                records.values().find_map(|record| record.child).map(|child| Wait::Child(self.ids[child]))
-            }
+            Await::Child => self.model.jobs[job].run.spawned().map(|child| Wait::Child(self.ids[child])),
         }
     }
 
@@ -145,8 +142,12 @@ impl Play<'_> {
         StepWrite {
             tries: step.tries,
             once: step.name == Name::Charge && !step.undo,
-            child: (step.name == Name::Child)
-                .then(|| Box::new(NewJob { parent: Some(self.ids[job]), ..record(&step.child) })),
+            child: (step.name == Name::Child).then(|| {
+                let child = NewJob { parent: Some(self.ids[job]), ..record(&step.child) };
+                // A spawn is written again only as it was.
+                let again = self.model.jobs[job].run.spawned().map(|child| self.ids[child]);
+                Box::new(NewJob { id: again.unwrap_or(child.id), ..child })
+            }),
             ..StepWrite::new(id, step.name.kind(step.undo), step.status, position)
         }
     }

@@ -127,12 +127,12 @@ fn asked(state: State) -> Written {
 /// Records a step, with the child that it spawns, on a job that was taken out.
 fn step_and_child(store: &mut Store, row: &mut Row, step: &StepWrite, now: DateTime<Utc>) -> Written {
     if let Some(child) = &step.child {
-        // Written again because its answer was lost.
-        if row.steps.spawn_of(child.id).is_some() {
-            return Written::Landed;
-        }
         if row.asked.is_some() {
             return Written::Cancelled;
+        }
+        // Written again, because its answer was lost.
+        if row.steps.spawn_of(child.id).is_some() {
+            return Written::Landed;
         }
         match child.unique.and_then(|unique| store.keys.holder(&unique.key, now)) {
             Some(holder) => return Written::Refused(enqueue::duplicate(child, &holder)),
