@@ -16,8 +16,8 @@
 -- 6. A run's row in `waiting` is taken by one transaction at a time. Who finds it taken leaves a wait of nothing that
 --    says `recheck`, and does not wait: the other may be an open transaction of anybody's, and may roll back.
 --
--- Nobody waits for a lock of anybody's while holding what somebody waits for: a publisher waits for a bucket alone, who
--- parks and who sweeps wait for nothing once they hold one.
+-- Nobody waits for a lock while holding what somebody else waits for: a publisher waits for a bucket alone, who parks and
+-- who sweeps wait for nothing once they hold one.
 
 -- unseen: published in a transaction that could not see the waits.
 CREATE TABLE {schema}.events (
@@ -333,7 +333,7 @@ $$;
 -- Parks runs under their fences. Those that were asked to cancel or to roll back it leaves as they are, and says so.
 -- unsure: some of them are to be looked at again.
 --
--- The row in `running` is the only lock that it waits for, and the first that it takes.
+-- It waits for locks, those of the rows of the runs, only before it has tried the first bucket.
 CREATE FUNCTION {schema}.park_runs(
     holder int8,
     runs uuid[],
