@@ -3,7 +3,7 @@
 use crate::log::{Log, note};
 use jobs::{
     JobId, Jobs, State,
-    driver::{ListFilter, Memory},
+    driver::{Lease, ListFilter, Memory, StepStatus},
     prelude::*,
     testing::eventually,
 };
@@ -133,4 +133,73 @@ async fn sleepers_wake_once_each_over_ten_restarts() {
     woke.dedup();
     assert_eq!(woke.len(), 50);
     assert_eq!(jobs.list(ListFilter { limit: 200, ..ListFilter::default() }).await.expect("it answers").len(), 50);
+}
+
+/// A short sleep beside a longer step.
+#[job(tenant = none)]
+async fn sleeps_beside_a_step(ctx: &Ctx) -> Result<(), Failure> {
+    let work = step!(ctx, "work", async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        Ok(())
+    });
+    let nap = async {
+        sleep!(ctx, "nap", "20ms").await;
+        note(ctx, "woke");
+    };
+    let (worked, ()) = tokio::join!(work, nap);
+    note(ctx, "worked");
+    Ok(worked?)
+}
+
+#[tokio::test]
+async fn a_sleep_beside_a_step_ends_in_its_time_and_is_recorded() {
+    let (log, jobs) =
+        (Log::default(), on_memory(Registry::builder().job::<sleeps_beside_a_step>().build().expect("one job")));
+    let worker = jobs.worker().state(log.clone()).start().await.expect("it starts");
+    let job = jobs.enqueue::<sleeps_beside_a_step>(()).await.expect("accepted").id();
+    in_state(&jobs, job, State::Completed).await;
+    assert_eq!(log.take(), ["woke", "worked"], "one run, never parked");
+    let steps = jobs.history(job).await.expect("it is stored").steps;
+    assert!(steps.iter().all(|step| step.status == StepStatus::Done), "{steps:?}");
+    worker.drain().await;
+}
+
+/// Three steps; the first life of number 0 ends between the second and the third.
+#[job(tenant = none, queue = "one")]
+async fn three_steps(ctx: &Ctx, input: u32) -> Result<(), Failure> {
+    for number in 1..=3 {
+        if number == 3 && input == 0 && !ctx.is_rescued() {
+            note(ctx, "hangs");
+            ctx.cancelled().await;
+            std::future::pending::<()>().await;
+        }
+        step!(ctx, "step", key = number, async {
+            note(ctx, format!("{input}.{number}"));
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_whose_worker_died_between_two_steps_goes_on_and_frees_its_queue() {
+    let (log, jobs) = (Log::default(), on_memory(Registry::builder().job::<three_steps>().build().expect("one job")));
+    let lease = Lease { duration: Duration::from_secs(1), beat: Duration::from_millis(300) };
+    let worker = || jobs.worker().state(log.clone()).queue("one", 1).prefetch(0).lease(lease).start();
+    let first = worker().await.expect("it starts");
+    for number in 0..6 {
+        jobs.enqueue::<three_steps>(number).await.expect("accepted");
+    }
+    eventually(|| async { log.count("hangs") == 1 }).await;
+    first.abort();
+    let second = worker().await.expect("it starts");
+    let completed = ListFilter { state: Some(State::Completed), ..ListFilter::default() };
+    eventually(|| async { jobs.list(completed.clone()).await.is_ok_and(|done| done.len() == 6) }).await;
+    let mut notes = log.take();
+    notes.retain(|note| note != "hangs");
+    let expected: Vec<String> = (0..6).flat_map(|run| (1..=3).map(move |step| format!("{run}.{step}"))).collect();
+    notes.sort();
+    assert_eq!(notes, expected, "each step once");
+    second.drain().await;
 }

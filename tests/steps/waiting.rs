@@ -348,3 +348,57 @@ async fn retries_after_an_answer_repeat_neither_what_was_done_nor_the_question()
     assert_eq!(app.output::<u32>(run.job).await, 1);
     assert_eq!(log.take(), ["first", "third", "third", "third"]);
 }
+
+/// Spawns a child and does not wait for it.
+#[job(tenant = none)]
+async fn leaves_a_child(ctx: &Ctx) -> Result<(), Failure> {
+    spawn!(ctx, "add", child, 4).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_child_that_nobody_joins_outlives_its_parent() {
+    let (app, log) = harness!(leaves_a_child, child);
+    let run = app.run::<leaves_a_child>(()).await;
+    assert_eq!(run.outcome, Outcome::Completed);
+    let runs = app.drain().await;
+    assert_eq!((runs.len(), runs[0].outcome, log.count("child")), (1, Outcome::Completed, 1));
+    assert_eq!(app.find(runs[0].job).await.parent, Some(run.job));
+}
+
+/// Awaits a task of its own beside a sleep.
+#[job(tenant = none, allow(nondeterminism))]
+async fn task_beside_a_sleep(ctx: &Ctx) -> Result<(), Failure> {
+    note(ctx, "begins");
+    let log = ctx.state::<crate::log::Log>()?.clone();
+    let task = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        log.note("task");
+    });
+    let (task, ()) = tokio::join!(task, sleep!(ctx, "nap", "1h"));
+    Ok(task?)
+}
+
+#[tokio::test]
+async fn a_run_is_parked_only_after_what_it_awaits_beside_its_waits_is_done() {
+    let (app, log) = harness!(task_beside_a_sleep);
+    assert_eq!(app.run::<task_beside_a_sleep>(()).await.outcome, Outcome::Parked);
+    assert_eq!(log.take(), ["begins", "task"]);
+}
+
+/// So many sleeps at once that each is polled with a waker of its own.
+#[job(tenant = none)]
+async fn many_sleeps(ctx: &Ctx) -> Result<(), Failure> {
+    let sleeps = (0..40).map(|number| async move { sleep!(ctx, "nap", key = number, "1h").await });
+    futures_util::future::join_all(sleeps).await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn forty_sleeps_at_once_are_parked_and_over_at_once() {
+    let (app, _) = harness!(many_sleeps);
+    assert_eq!(app.run::<many_sleeps>(()).await.outcome, Outcome::Parked);
+    app.clock().advance("1h");
+    let runs = app.drain().await;
+    assert_eq!((runs[0].outcome, runs[0].steps_replayed), (Outcome::Completed, 40));
+}
