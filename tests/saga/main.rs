@@ -3,6 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod budget;
 mod order;
 mod replay;
+mod roll_back;
+mod stops;
 mod world;

@@ -56,7 +56,7 @@ impl Resolution {
     ///
     /// # Errors
     /// `X_STEP_OUTPUT_INVALID` if the value holds NUL, a non-finite number or what else JSON cannot carry.
-    pub fn done<T: Serialize>(output: &T) -> Result<Self, Error> {
+    pub fn done<T: Serialize + ?Sized>(output: &T) -> Result<Self, Error> {
         let text = writer::write(output)
             .map_err(|fault| Error::new(code::STEP_OUTPUT_INVALID, format!("the step's output holds {fault}")))?;
         Ok(Self::Done(JsonText::trusted(text)))
