@@ -246,14 +246,17 @@ async fn a_compensation_cannot_end_its_job_and_one_that_asks_for_time_is_not_cou
     assert_eq!(records.last().unwrap().tries, 2, "the snooze was none");
 }
 
+/// Begins a step where the macro cannot see it.
+async fn between(ctx: &Ctx) -> Result<(), Failure> {
+    step!(ctx, "in between", async { act(ctx, "in between").await }).await?;
+    Ok(())
+}
+
 /// Begins a step where none may stand.
 #[job(tenant = none)]
 async fn inside(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", retry(max_attempts = 1, backoff = fixed("1s")), async move |ctx| {
-        step!(ctx, "in between", async { act(&ctx, "in between").await }).await?;
-        Ok::<_, Failure>(())
-    });
+    compensate!(ctx, "a", retry(max_attempts = 1, backoff = fixed("1s")), async move |ctx| { between(&ctx).await });
     Err(Failure::terminal("no"))
 }
 

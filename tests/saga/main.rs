@@ -4,6 +4,8 @@
 mod support;
 
 mod budget;
+mod children;
+mod ends;
 mod order;
 mod replay;
 mod roll_back;
