@@ -31,6 +31,8 @@ examples! {
     approval
     fan_out
     exactly_once
+    saga
+    unknown_step
 }
 
 /// With a database of its own, for those that need one.

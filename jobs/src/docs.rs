@@ -14,6 +14,7 @@ pages! {
     enqueue
     failing
     steps
+    sagas
     events
     tenants
     workers

@@ -42,6 +42,7 @@
 //! - [Enqueuing](docs::enqueue): refinements, transactions, unique jobs, limits.
 //! - [Failing](docs::failing): retries, what a caller learns, what follows.
 //! - [Steps](docs::steps): what runs once, waits, children, and how code changes under runs in flight.
+//! - [Sagas](docs::sagas): steps that are undone when the job fails for good.
 //! - [Events](docs::events): publish what happened, wake the runs that wait for it, look at a run.
 //! - [Tenants](docs::tenants): whose job it is, and how it stays so.
 //! - [Workers](docs::workers): state, queues, deploys, a web server beside them.

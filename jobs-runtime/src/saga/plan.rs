@@ -36,6 +36,8 @@ pub(crate) enum Standing {
     Skipped,
     /// It is to run, after so many tries that failed.
     Due { effect: Effect, tries: u32 },
+    /// Whether it took effect is for a person to say.
+    Unknown,
     /// The job's code compensates the step, but the replay ended before it said how.
     Lost,
 }
@@ -59,6 +61,9 @@ pub(crate) fn plan(
             Some(StepStatus::Done) => return Some(Standing::Undone),
             Some(StepStatus::Skipped) => return Some(Standing::Skipped),
             _ => {}
+        }
+        if is_unknown(record) {
+            return Some(Standing::Unknown);
         }
         let effect = effect(record);
         match registered.get(&record.id) {
@@ -87,12 +92,23 @@ fn effect(record: &StepRecord) -> Effect {
     }
 }
 
-/// The `once` steps that began and left no result: nobody knows whether they took effect.
+/// The `once` steps that began and left no result: nobody knows whether they took effect. But not those that an operator
+/// has answered for.
 pub(crate) fn unknown(records: &[StepRecord]) -> Vec<String> {
-    let is_unknown = |record: &&StepRecord| {
-        record.once && record.status == StepStatus::Started && matches!(record.kind, StepKind::Step | StepKind::StepTx)
-    };
-    records.iter().filter(is_unknown).map(|record| label(&record.id)).collect()
+    let answered = answered(records);
+    let open = records.iter().filter(|record| is_unknown(record) && !answered.contains(&record.id));
+    open.map(|record| label(&record.id)).collect()
+}
+
+fn is_unknown(record: &StepRecord) -> bool {
+    record.once && record.status == StepStatus::Started && matches!(record.kind, StepKind::Step | StepKind::StepTx)
+}
+
+/// The steps that are undone or not to be undone.
+fn answered(records: &[StepRecord]) -> HashSet<&StepRef> {
+    let undos = records.iter().filter(|record| record.kind == StepKind::Undo);
+    let over = undos.filter(|record| matches!(record.status, StepStatus::Done | StepStatus::Skipped));
+    over.map(|record| &record.id).collect()
 }
 
 /// The children that have not ended.
@@ -104,12 +120,7 @@ pub(crate) fn live_children(records: &[StepRecord]) -> Vec<JobId> {
 /// The children that could not undo all of their own steps, with the steps that spawned them; but not those that an
 /// operator has answered for.
 pub(crate) fn failed_children(records: &[StepRecord]) -> Vec<(&StepRef, JobId)> {
-    let answered: HashSet<&StepRef> = records
-        .iter()
-        .filter(|record| record.kind == StepKind::Undo)
-        .filter(|record| matches!(record.status, StepStatus::Done | StepStatus::Skipped))
-        .map(|record| &record.id)
-        .collect();
+    let answered = answered(records);
     let has_failed = |record: &&StepRecord| {
         let code = child_end(record).and_then(|end| end.failure).map(|failure| failure.code);
         code.as_deref() == Some(code::JOB_COMPENSATION_FAILED.name) && !answered.contains(&record.id)
@@ -222,6 +233,9 @@ mod tests {
     fn only_a_once_step_that_began_and_left_nothing_is_unknown() {
         let once = |status| StepRecord { once: true, ..step("charge", status, 1) };
         assert_eq!(unknown(&[once(StepStatus::Started)]), ["`charge`"]);
+        let entry = Entry { step: "charge".into(), standing: Standing::Unknown };
+        assert_eq!(plan(&[once(StepStatus::Started)], &registered(&[("charge", true)]), |_| false), [entry]);
+        assert!(unknown(&[once(StepStatus::Started), undo("charge", StepStatus::Skipped, 0)]).is_empty(), "answered");
         for status in [StepStatus::Done, StepStatus::Failed, StepStatus::Tried] {
             assert!(unknown(&[once(status)]).is_empty());
         }

@@ -22,7 +22,8 @@ impl Run {
         for at in 0..entries.len() {
             let step = entries[at].step.clone();
             let (output, tries) = match &entries[at].standing {
-                Standing::Undone | Standing::Skipped => continue,
+                // What is unknown stopped the run before it came here.
+                Standing::Undone | Standing::Skipped | Standing::Unknown => continue,
                 Standing::Due { effect: Effect::Done(output), tries } => (output.clone(), *tries),
                 Standing::Due { effect: Effect::Possible, tries } => (None, *tries),
                 Standing::Lost => {

@@ -215,7 +215,7 @@ fn stuck(unwinding: &Unwinding, why: String, entries: &[Entry]) -> Ended {
         original: &unwinding.from,
         undone: of(|standing| matches!(standing, Standing::Undone)),
         skipped: of(|standing| matches!(standing, Standing::Skipped)),
-        not_undone: of(|standing| matches!(standing, Standing::Due { .. } | Standing::Lost)),
+        not_undone: of(|standing| matches!(standing, Standing::Due { .. } | Standing::Unknown | Standing::Lost)),
     };
     Ended::NotUndone(account.record())
 }
