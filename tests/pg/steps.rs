@@ -320,10 +320,23 @@ async fn a_rescue_waits_for_a_record_that_is_about_to_land() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancel_finds_the_child_that_is_about_to_be_written() {
+    a_cancel_finds_a_child("read committed").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancel_of_one_snapshot_looks_anew_for_children() {
+    a_cancel_finds_a_child("repeatable read").await;
+}
+
+/// On a pool whose transactions have this isolation.
+async fn a_cancel_finds_a_child(isolation: &str) {
     let db = Db::new();
+    let pool = db.pool(1).await;
+    run(&pool, format!("ALTER DATABASE {} SET default_transaction_isolation = '{isolation}'", db.name())).await;
     let driver = Arc::new(Pg::new(db.pool(8).await).expect("the driver is built"));
     let worker = HandWorker::start(driver.clone()).await;
     let parent = held(&driver, &worker, 1).await.remove(0);
+    assert!(matches!(worker.write(&parent, Change::Step(Box::new(step("before")))).await, Written::Landed));
     let mut gate = Gate::at_insert(&driver, "jobs.ready").await;
     let (child, spawned) = spawn(&parent, 1);
     let spawning = tokio::spawn({

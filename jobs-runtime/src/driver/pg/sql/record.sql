@@ -75,9 +75,13 @@ accepted AS MATERIALIZED (
 ),
 raised AS (
     UPDATE {schema}.running
-    SET stage = CASE WHEN id = ANY (ARRAY(SELECT id FROM accepted WHERE kind = 8)) THEN 2 ELSE 1 END,
+    SET stage = CASE
+            WHEN stage < 2 AND id = ANY (ARRAY(SELECT id FROM accepted WHERE kind = 8)) THEN 2
+            ELSE greatest(stage, 1)
+        END,
         roll_back = roll_back AND id <> ALL (ARRAY(SELECT id FROM accepted WHERE kind = 8))
-    WHERE id = ANY (ARRAY(SELECT id FROM accepted WHERE stage = 0 OR (stage = 1 AND kind = 8)))
+    -- A spawn always writes the row: a cancel whose snapshot is older than the spawn is to fail, and to look anew.
+    WHERE id = ANY (ARRAY(SELECT id FROM accepted WHERE stage = 0 OR (stage = 1 AND kind = 8) OR child IS NOT NULL))
 ),
 recorded AS (
     INSERT INTO {schema}.steps AS s (
