@@ -160,8 +160,9 @@ fn run(private: &TokenStream, undo: &ExprClosure, always: bool) -> TokenStream {
         let private = at(private, place);
         quote_spanned!(located(place)=> #private::boxed)
     };
+    let asyncness = undo.asyncness.unwrap_or_else(|| Token![async](site));
     quote_spanned! { site=>
-        move |ctx: #private::Ctx, #output| #boxed(async move {
+        move |ctx: #private::Ctx, #output| #boxed(#asyncness move {
             #context
             #done
             #body
