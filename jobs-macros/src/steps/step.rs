@@ -71,10 +71,14 @@ fn expand(call: &Call, options: &Options, body: &Body) -> TokenStream {
         let private = call.private_at(*span);
         quote_spanned!(place=> #private::steps::begin)
     };
+    let boxed = {
+        let private = call.private_at(*span);
+        quote_spanned!(place=> #private::boxed)
+    };
     let run = match &options.retry {
-        None => quote_spanned!(place=> #private::steps::Begin::Run(run) => run.once(#future).await),
+        None => quote_spanned!(place=> #private::steps::Begin::Run(run) => run.once(#boxed(#future)).await),
         Some(_) => quote_spanned!(place=> #private::steps::Begin::Run(mut run) => loop {
-            if let #private::Some(done) = run.attempt(#future).await {
+            if let #private::Some(done) = run.attempt(#boxed(#future)).await {
                 break done;
             }
         }),

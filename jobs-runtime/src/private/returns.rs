@@ -54,9 +54,7 @@ pub fn undo_result<E>(result: impl UndoReturn<E>, fail: impl FnOnce(E) -> Failur
     result.result().map_err(fail)
 }
 
-/// Boxes the body of a compensation.
-pub fn boxed(
-    body: impl Future<Output = Result<(), Failure>> + Send + 'static,
-) -> BoxFuture<'static, Result<(), Failure>> {
+/// Boxes the body of a step or a compensation. What runs it is then compiled once for each output, not for each body.
+pub fn boxed<'a, T>(body: impl Future<Output = Result<T, Failure>> + Send + 'a) -> BoxFuture<'a, Result<T, Failure>> {
     Box::pin(body)
 }

@@ -14,12 +14,14 @@ async fn body() {
         {
             k::__private::steps::Begin::Done(done) => k::__private::Ok(done),
             k::__private::steps::Begin::Run(run) => {
-                run.once(async {
-                        k::__private::step_result(
-                            bank.charge(5).await,
-                            |error| k::__private::failure!(error),
-                        )
-                    })
+                run.once(
+                        k::__private::boxed(async {
+                            k::__private::step_result(
+                                bank.charge(5).await,
+                                |error| k::__private::failure!(error),
+                            )
+                        }),
+                    )
                     .await
             }
         }
@@ -41,7 +43,7 @@ async fn body() {
             {
                 k::__private::steps::Begin::Done(done) => k::__private::Ok(done),
                 k::__private::steps::Begin::Run(run) => {
-                    run.once(async move { Ok(5) }).await
+                    run.once(k::__private::boxed(async move { Ok(5) })).await
                 }
             }
         }
@@ -61,12 +63,14 @@ async fn body() {
         {
             k::__private::steps::Begin::Done(done) => k::__private::Ok(done),
             k::__private::steps::Begin::Run(run) => {
-                run.once(async {
-                        k::__private::step_result(
-                            (bank.charge(5)).await,
-                            |error| k::__private::failure!(error),
-                        )
-                    })
+                run.once(
+                        k::__private::boxed(async {
+                            k::__private::step_result(
+                                (bank.charge(5)).await,
+                                |error| k::__private::failure!(error),
+                            )
+                        }),
+                    )
                     .await
             }
         }
@@ -91,7 +95,9 @@ async fn body() {
             .await?
         {
             k::__private::steps::Begin::Done(done) => k::__private::Ok(done),
-            k::__private::steps::Begin::Run(run) => run.once(async { Ok(5) }).await,
+            k::__private::steps::Begin::Run(run) => {
+                run.once(k::__private::boxed(async { Ok(5) })).await
+            }
         }
     };
     async {
@@ -121,7 +127,9 @@ async fn body() {
             k::__private::steps::Begin::Done(done) => k::__private::Ok(done),
             k::__private::steps::Begin::Run(mut run) => {
                 loop {
-                    if let k::__private::Some(done) = run.attempt(async { Ok(5) }).await
+                    if let k::__private::Some(done) = run
+                        .attempt(k::__private::boxed(async { Ok(5) }))
+                        .await
                     {
                         break done;
                     }
