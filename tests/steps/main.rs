@@ -2,12 +2,14 @@
 
 mod calls;
 mod check;
+mod children;
 mod crowd;
 mod failing;
 mod identity;
 mod log;
 mod outputs;
 mod postgres;
+mod races;
 mod refused;
 mod replay;
 mod retry;

@@ -5,8 +5,8 @@ use jobs::{Outcome, State, prelude::*};
 use std::time::Duration;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Shipped {
-    parcel: u32,
+pub(crate) struct Shipped {
+    pub(crate) parcel: u32,
 }
 
 impl Event for Shipped {
@@ -168,45 +168,6 @@ async fn two_waits_side_by_side_never_take_one_event() {
     assert_eq!(app.output::<(u32, u32)>(run.job).await, (1, 2));
 }
 
-/// Races an event against a sleep, then fails once.
-#[job(tenant = none, retry(max_attempts = 2, backoff = fixed("1s")))]
-async fn races(ctx: &Ctx) -> Result<String, Failure> {
-    let winner = race!(ctx, "first of",
-        event = wait_for!(ctx, "shipped", key = "k") => { let event: Result<Shipped, StepError> = event; format!("parcel {}", event?.parcel) },
-        () = sleep!(ctx, "patience", "5s") => "time".to_owned(),
-    )
-    .await?;
-    note(ctx, winner.clone());
-    let is_new = patch!(ctx, "after the race").await?;
-    note(ctx, format!("new: {is_new}"));
-    if ctx.attempt() == 1 {
-        return Err(Failure::retry("once more"));
-    }
-    Ok(winner)
-}
-
-#[tokio::test]
-async fn who_won_a_race_is_decided_once() {
-    let (app, log) = harness!(races);
-    let run = app.run::<races>(()).await;
-    assert_eq!(run.outcome, Outcome::Parked);
-    Shipped { parcel: 5 }.publish(app.jobs(), "k").await.expect("published");
-    assert_eq!(app.drain().await[0].outcome, Outcome::Retried);
-    // By now the time is up as well.
-    app.clock().advance("1h");
-    assert_eq!(app.drain().await[0].outcome, Outcome::Completed);
-    assert_eq!(log.take(), ["parcel 5", "new: true", "parcel 5", "new: true"]);
-
-    let (app, _) = harness!(races);
-    let run = app.run::<races>(()).await;
-    app.clock().advance("5s");
-    assert_eq!(app.drain().await[0].outcome, Outcome::Retried);
-    Shipped { parcel: 6 }.publish(app.jobs(), "k").await.expect("published");
-    app.clock().advance("1s");
-    app.drain().await;
-    assert_eq!(app.output::<String>(run.job).await, "time");
-}
-
 /// Awaits something of its own beside a sleep: the runner must not let go of it.
 #[job(tenant = none, allow(nondeterminism))]
 async fn busy_otherwise(ctx: &Ctx) -> Result<&'static str, Failure> {
@@ -223,98 +184,6 @@ async fn a_body_that_awaits_something_else_beside_a_wait_is_not_let_go_of() {
     let (app, log) = harness!(busy_otherwise);
     assert_eq!(app.run::<busy_otherwise>(()).await.outcome, Outcome::Completed);
     assert_eq!(log.take(), ["timer"]);
-}
-
-/// A long step beside an event.
-#[job(tenant = none)]
-async fn event_beside_a_step(ctx: &Ctx) -> Result<u32, Failure> {
-    Ok(race!(ctx, "first of",
-        hung = step!(ctx, "hang", async { std::future::pending::<Result<(), Failure>>().await }) => { hung?; 0 },
-        event = wait_for!(ctx, "shipped", key = "k") => { let event: Result<Shipped, StepError> = event; event?.parcel },
-    )
-    .await?)
-}
-
-#[tokio::test]
-async fn an_event_is_found_while_a_step_is_under_way() {
-    let (app, _) = harness!(event_beside_a_step);
-    let job = app.jobs().enqueue::<event_beside_a_step>(()).await.expect("accepted").id();
-    let publisher = app.jobs().clone();
-    let publish = async move {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        Shipped { parcel: 5 }.publish(&publisher, "k").await.expect("published");
-    };
-    let (runs, ()) = tokio::join!(app.drain(), publish);
-    assert_eq!(runs[0].outcome, Outcome::Completed);
-    assert_eq!(app.output::<u32>(job).await, 5);
-}
-
-/// Adds one, unless it is given zero.
-#[job(tenant = none, name = "steps.child", retry(max_attempts = 1))]
-async fn child(ctx: &Ctx, input: u32) -> Result<u32, Failure> {
-    note(ctx, "child");
-    if input == 0 { Err(Failure::terminal("zero")) } else { Ok(input + 1) }
-}
-
-#[job(tenant = none)]
-async fn fans_out(ctx: &Ctx, input: Vec<u32>) -> Result<u32, Failure> {
-    let mut children = Vec::new();
-    for (place, number) in input.into_iter().enumerate() {
-        children.push(spawn!(ctx, "add", key = place, child, number).await?);
-    }
-    let mut sum = 0;
-    for child in children {
-        sum += child.join().await?;
-    }
-    Ok(sum)
-}
-
-#[tokio::test]
-async fn a_run_waits_for_its_children_and_takes_their_outputs() {
-    let (app, log) = harness!(fans_out, child);
-    let run = app.run::<fans_out>(vec![1, 2, 3]).await;
-    assert_eq!(run.outcome, Outcome::Parked);
-    app.drain().await;
-    assert_eq!(app.output::<u32>(run.job).await, 9);
-    assert_eq!(log.count("child"), 3, "each child is spawned once");
-}
-
-#[tokio::test]
-async fn a_child_that_fails_for_good_fails_its_parent_with_its_reason() {
-    let (app, _) = harness!(fans_out, child);
-    let run = app.run::<fans_out>(vec![0]).await;
-    app.drain().await;
-    let record = app.find(run.job).await;
-    let failure = record.failure.expect("it failed");
-    assert_eq!((record.state, &*failure.code), (State::Dead, "X_CHILD_FAILED"));
-    assert!(failure.operator.contains("ended as dead: X_JOB_FAILED: zero"), "{}", failure.operator);
-}
-
-/// Races a step against a reminder, goes on, and fails once.
-#[job(tenant = none, retry(max_attempts = 2, backoff = fixed("1s")))]
-async fn reminds(ctx: &Ctx) -> Result<&'static str, Failure> {
-    let first = race!(ctx, "first of",
-        done = step!(ctx, "work", async { note(ctx, "work"); Ok(()) }) => { done?; "work" },
-        () = sleep!(ctx, "reminder", "15s") => "reminder",
-    )
-    .await?;
-    step!(ctx, "next", async {
-        note(ctx, "next");
-        Ok(())
-    })
-    .await?;
-    if ctx.attempt() == 1 { Err(Failure::retry("once more")) } else { Ok(first) }
-}
-
-#[tokio::test]
-async fn a_reminder_that_its_partner_made_needless_is_no_trouble_to_a_replay() {
-    let (app, log) = harness!(reminds);
-    let run = app.run::<reminds>(()).await;
-    assert_eq!(run.outcome, Outcome::Retried);
-    app.clock().advance("1m");
-    app.drain().await;
-    assert_eq!(app.output::<String>(run.job).await, "work");
-    assert_eq!(log.take(), ["work", "next"]);
 }
 
 /// A step, an answer from a person, and a step that fails twice.
@@ -347,23 +216,6 @@ async fn retries_after_an_answer_repeat_neither_what_was_done_nor_the_question()
     }
     assert_eq!(app.output::<u32>(run.job).await, 1);
     assert_eq!(log.take(), ["first", "third", "third", "third"]);
-}
-
-/// Spawns a child and does not wait for it.
-#[job(tenant = none)]
-async fn leaves_a_child(ctx: &Ctx) -> Result<(), Failure> {
-    spawn!(ctx, "add", child, 4).await?;
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_child_that_nobody_joins_outlives_its_parent() {
-    let (app, log) = harness!(leaves_a_child, child);
-    let run = app.run::<leaves_a_child>(()).await;
-    assert_eq!(run.outcome, Outcome::Completed);
-    let runs = app.drain().await;
-    assert_eq!((runs.len(), runs[0].outcome, log.count("child")), (1, Outcome::Completed, 1));
-    assert_eq!(app.find(runs[0].job).await.parent, Some(run.job));
 }
 
 /// Awaits a task of its own beside a sleep.

@@ -21,6 +21,7 @@ mod run;
 pub(crate) mod sleep;
 mod spec;
 mod state;
+mod tries;
 pub(crate) mod tx;
 pub(crate) mod value;
 pub(crate) mod wait;

@@ -95,8 +95,11 @@ impl<R> Quiesce<R> {
         if let Some(stuck) = stops
             && (busy <= stuck || is_gone())
         {
-            self.run.keep_times();
-            if let Some(stop) = self.run.state().stop.take() {
+            let stop = self.run.state().stop.take();
+            if matches!(stop, Some(Stopped::Park(..))) {
+                self.run.keep_times();
+            }
+            if let Some(stop) = stop {
                 return Poll::Ready(Driven::Stopped(stop));
             }
         }

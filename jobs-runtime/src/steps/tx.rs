@@ -1,11 +1,12 @@
 //! Runs a step in a transaction that records it: exactly once. Upstream: the macros. Downstream: `driver`.
 
 use super::{
-    begin::{Begin, Tries},
+    begin::Begin,
     error::StepError,
     output::{self, StepOutput},
     run::{Journal, Stopped},
     spec::StepSpec,
+    tries::Tries,
 };
 use crate::{
     ctx::Ctx,

@@ -71,7 +71,7 @@ pub enum StepKind {
     /// `spawn!`: done once the child has ended, with a [`ChildEnd`] as its output. Only the first end counts, and only
     /// while the run is stored as live or dead.
     Spawn = 4,
-    /// `race!`: its output is the winner's place.
+    /// `race!`: its output is `{"winner", "until"}`, the winner's place from 0 and the last position that had begun by then.
     Race = 5,
     /// A durable value: `ctx.now()`.
     Value = 6,
