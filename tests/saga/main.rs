@@ -6,6 +6,7 @@ mod support;
 mod budget;
 mod children;
 mod ends;
+mod on_postgres;
 mod order;
 mod replay;
 mod roll_back;

@@ -228,3 +228,34 @@ async fn a_run_that_slept_is_undone_across_its_sleep() {
     assert_eq!(app.drain().await[0].outcome, Outcome::Dead);
     assert_eq!(world.done(), ["a", "b", "undo b", "undo a"]);
 }
+
+/// A race of which the branch that lost has done something.
+#[job(tenant = none)]
+async fn raced(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
+    let slow = async {
+        step!(ctx, "reserve", async { act(ctx, "reserve").await }).await?;
+        compensate!(ctx, "reserve", async move |ctx| { undo(&ctx, "reserve").await });
+        sleep!(ctx, "long", "1d").await;
+        Ok::<_, Failure>("slow")
+    };
+    let fast = async {
+        sleep!(ctx, "short", "1h").await;
+        Ok::<_, Failure>("fast")
+    };
+    let first: Result<&str, Failure> = race!(ctx, "first", won = slow => won, won = fast => won).await?;
+    step!(ctx, "after", async { act(ctx, first?).await }).await?;
+    compensate!(ctx, "after", async move |ctx| { undo(&ctx, "after").await });
+    Err(Failure::terminal("no"))
+}
+
+#[tokio::test]
+async fn what_the_loser_of_a_race_has_done_is_undone_too() {
+    let world = World::default();
+    let app = harness(&world);
+    let run = app.run::<raced>(()).await;
+    app.clock().advance("2h");
+    app.drain().await;
+    let record = app.find(run.job).await;
+    assert_eq!(record.failure.unwrap().operator, "no");
+    assert_eq!(world.done(), ["reserve", "fast", "undo after", "undo reserve"]);
+}

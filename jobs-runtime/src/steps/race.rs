@@ -49,6 +49,8 @@ pub trait Polled {
     type Won;
     /// Polls those that may be, in order. `place` is the first one's.
     fn poll(&mut self, cx: &mut Context<'_>, only: Option<u32>, place: u32) -> Poll<(u32, Self::Won)>;
+    /// Polls those once that lost, and drops what they give.
+    fn replay_losers(&mut self, cx: &mut Context<'_>, winner: u32, place: u32);
 }
 
 impl<F: Future, R: Branches> Branches for Branch<F, R> {
@@ -80,6 +82,13 @@ impl<F: Future, R: Polled> Polled for Branch<Pin<Box<F>>, R> {
         }
         self.1.poll(cx, only, place + 1).map(|(place, won)| (place, Won::Later(won)))
     }
+
+    fn replay_losers(&mut self, cx: &mut Context<'_>, winner: u32, place: u32) {
+        if place != winner {
+            drop(self.0.as_mut().poll(cx));
+        }
+        self.1.replay_losers(cx, winner, place + 1);
+    }
 }
 
 impl Polled for NoBranch {
@@ -88,6 +97,8 @@ impl Polled for NoBranch {
     fn poll(&mut self, _: &mut Context<'_>, _: Option<u32>, _: u32) -> Poll<(u32, Infallible)> {
         Poll::Pending
     }
+
+    fn replay_losers(&mut self, _: &mut Context<'_>, _: u32, _: u32) {}
 }
 
 /// What is recorded of a race.
@@ -101,7 +112,8 @@ struct Outcome {
     until: u32,
 }
 
-/// Gives what the branch gives that comes first, or that came first when this was recorded: then no other is polled.
+/// Gives what the branch gives that comes first, or that came first when this was recorded: then no other is
+/// polled, but once in the replay of a run that unwinds.
 ///
 /// # Errors
 /// `X_STEP_DUPLICATE`, `X_STEP_NESTED`, `X_STEP_NAME_INVALID`, `X_STEP_OUTSIDE_RUN`.
@@ -127,6 +139,10 @@ pub async fn race<B: Branches>(
     opened.busy = None;
     let before = if winner.is_none() { run.state().begun.clone() } else { HashSet::new() };
     let mut branches = branches.start();
+    if let Some(winner) = winner.filter(|_| !run.goes_forward()) {
+        // What lost may have done something, too: it registers how that is undone.
+        poll_fn(|cx| Poll::Ready(branches.replay_losers(cx, winner, 0))).await;
+    }
     let (place, won) = poll_fn(|cx| branches.poll(cx, winner, 0)).await;
     drop(branches);
     if winner.is_some() {
