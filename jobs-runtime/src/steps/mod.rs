@@ -1,7 +1,7 @@
 //! Runs the steps of a body and replays what is recorded of them. Upstream: `execute`. Downstream: `commit`, `driver`.
 //!
-//! Each durable line of a body opens its record ([`open`]), and then is answered from it, runs, or waits. What waits
-//! registers with the run and stays pending; when nothing but that is left, [`quiesce`] lets go of the body.
+//! Each durable line of a body opens its record (`open`), and then is answered from it, runs, or waits. What waits
+//! registers with the run and stays pending; when nothing but that is left, `quiesce` lets go of the body.
 
 pub(crate) mod begin;
 mod busy;
