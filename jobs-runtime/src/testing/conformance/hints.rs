@@ -1,15 +1,21 @@
 //! Hints: workers are told what a poll would find later, and nothing of what was rolled back.
 
-use super::{Fixture, HandWorker, hand::of, job};
+use super::{
+    Fixture, HandWorker, KIND,
+    hand::of,
+    job,
+    recorded::{done, event, for_event, park, spawn},
+};
 use crate::{
-    driver::{Hint, Hints},
+    driver::{Hint, Hints, NewJob, Park, Wait, Written},
+    state::State,
     testing::eventually,
 };
 use futures_util::FutureExt;
 use std::time::Duration;
 
 /// Subscribes, and waits until hints are proven to arrive.
-pub(super) async fn listen(store: &dyn Fixture, worker: &HandWorker, queues: &[&str]) -> Box<dyn Hints> {
+async fn listen(store: &dyn Fixture, worker: &HandWorker, queues: &[&str]) -> Box<dyn Hints> {
     let queues = queues.iter().map(|queue| (*queue).to_owned()).collect();
     let mut hints = store.driver().hints(worker.id, queues).await.expect("a subscription is accepted");
     let live = async {
@@ -22,7 +28,7 @@ pub(super) async fn listen(store: &dyn Fixture, worker: &HandWorker, queues: &[&
 }
 
 /// Waits for one hint, and gives those that came before it.
-pub(super) async fn until(hints: &mut dyn Hints, wanted: Hint) -> Vec<Hint> {
+async fn until(hints: &mut dyn Hints, wanted: Hint) -> Vec<Hint> {
     let mut others = Vec::new();
     let found = async {
         loop {
@@ -90,7 +96,7 @@ pub async fn what_becomes_ready_again_is_told(store: &dyn Fixture) {
     let mut hints = listen(store, &listener, &["mail"]).await;
     tokio::join!(until(&mut *hints, queue("mail")), worker.release(&claimed));
     let claimed = worker.claim_one().await;
-    worker.finish(&claimed, crate::State::Dead).await;
+    worker.finish(&claimed, State::Dead).await;
     let requeued = store.driver();
     let (_, answer) = tokio::join!(until(&mut *hints, queue("mail")), requeued.requeue(claimed.fence.job));
     answer.expect("a dead job is requeued");
@@ -113,4 +119,57 @@ pub async fn a_burst_is_coalesced(store: &dyn Fixture) {
     })
     .await;
     assert!((1..=10).contains(&told), "told {told} times of 5,000 jobs");
+}
+
+/// A roll back tells the worker that holds the job, and no other.
+pub async fn a_roll_back_tells_the_jobs_worker(store: &dyn Fixture) {
+    let (worker, other) = (HandWorker::start(store.driver()).await, HandWorker::start(store.driver()).await);
+    let (mine, theirs) = (worker.begin(store, job()).await, other.begin(store, job()).await);
+    let mut hints = listen(store, &worker, &["mail"]).await;
+    let (others, ()) = tokio::join!(until(&mut *hints, Hint::RollBack(mine.fence.job)), async {
+        store.driver().roll_back(theirs.fence.job).await.expect("a roll back answers");
+        store.driver().roll_back(mine.fence.job).await.expect("a roll back answers");
+    });
+    assert!(!others.contains(&Hint::RollBack(theirs.fence.job)));
+}
+
+/// A parked run that an event, the end of its child or a roll back makes ready is told like an enqueue.
+pub async fn a_parked_run_that_becomes_ready_is_told(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    let mut hints = listen(store, &worker, &["parents"]).await;
+    let driver = store.driver();
+    let events = [event("7")];
+    for way in ["child", "roll back", "event"] {
+        let id = store.insert(of("parents", KIND)).await;
+        let parent = worker.try_claim(&[("parents", 1)]).await.expect("a claim answers").remove(0);
+        let child = NewJob { parent: Some(id), ..job() };
+        let waits = vec![for_event("7"), Wait::Child(child.id)];
+        worker.step(&parent, spawn("child", 1, child)).await;
+        worker.park(&parent, Park { waits, ..park() }).await;
+        let child = worker.claim_one().await;
+        while hints.next().now_or_never().is_some() {}
+        let told = until(&mut *hints, queue("parents"));
+        match way {
+            "event" => drop(tokio::join!(told, driver.publish(&events, None)).1.expect("it is published")),
+            "child" => drop(tokio::join!(told, worker.finish(&child, State::Completed))),
+            _ => drop(tokio::join!(told, driver.roll_back(id)).1.expect("a roll back answers")),
+        }
+        assert_eq!(store.state(id).await, State::Ready, "{way}");
+        driver.cancel(id).await.expect("a cancel answers");
+        let left = worker.try_claim(&[("parents", 1)]).await.expect("a claim answers");
+        for claimed in left {
+            worker.finish(&claimed, State::Cancelled).await;
+        }
+    }
+}
+
+/// What a step enqueues in its transaction is told once the step has landed.
+pub async fn a_step_that_lands_tells_its_queue(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    let claimed = worker.begin(store, job()).await;
+    let mut tx = store.driver().begin_step(worker.id, claimed.fence, None).await.expect("a transaction begins");
+    store.driver().enqueue(&[of("other", KIND)], Some(tx.tx())).await.expect("accepted");
+    let mut hints = listen(store, &worker, &["other"]).await;
+    let (_, written) = tokio::join!(until(&mut *hints, queue("other")), tx.commit(done("pay", 1)));
+    assert!(matches!(written, Ok(Written::Landed)), "{written:?}");
 }

@@ -1,13 +1,13 @@
 //! Roll backs: which runs unwind and which are just cancelled, whatever state they are met in.
 
 use super::{
-    Fixture, HandWorker, QUEUE,
+    Fixture, HandWorker,
     hand::{again, failure},
     job,
     recorded::{done, of, park, spawn, until},
 };
 use crate::{
-    driver::{CancelAnswer, Change, Claimed, Hint, NewJob, Park, Stage, Start, StepKind, StepStatus, Wait, Written},
+    driver::{CancelAnswer, Change, Claimed, NewJob, Park, Stage, Start, StepKind, StepStatus, Wait, Written},
     error::code,
     id::JobId,
     state::State,
@@ -75,7 +75,7 @@ pub async fn a_waiting_run_with_records_unwinds(store: &dyn Fixture) {
     }
 }
 
-/// A running job's worker is asked, by its renewals and by a hint, until the run ends.
+/// A running job's worker is asked, by its renewals, until the run ends.
 pub async fn a_running_job_is_asked_to_roll_back(store: &dyn Fixture) {
     let worker = HandWorker::start(store.driver()).await;
     for recorded in [true, false] {
@@ -84,9 +84,7 @@ pub async fn a_running_job_is_asked_to_roll_back(store: &dyn Fixture) {
         if recorded {
             worker.step(&claimed, done("hold", 1)).await;
         }
-        let mut hints = super::hints::listen(store, &worker, &[QUEUE]).await;
-        let (_, answer) = tokio::join!(super::hints::until(&mut *hints, Hint::RollBack(id)), roll_back(store, id));
-        assert_eq!(answer, CancelAnswer::Asked);
+        assert_eq!(roll_back(store, id).await, CancelAnswer::Asked);
         let record = store.record(id).await;
         assert_eq!((record.state, record.cancel_requested), (State::Running, true));
         let renewed = worker.renew().await.expect("renewed");
@@ -276,15 +274,4 @@ pub async fn children_are_rolled_back_with_their_parent(store: &dyn Fixture) {
     let goes_on = store.record(pivoted.fence.job).await;
     assert_eq!((goes_on.state, goes_on.stage), (State::Suspended, Stage::PastPivot));
     assert_eq!(worker.renew().await.expect("renewed").roll_back, [running.fence.job]);
-}
-
-/// An unwinding run has its queue told, so that it is claimed at once.
-pub async fn a_rolled_back_runs_queue_is_told(store: &dyn Fixture) {
-    let worker = HandWorker::start(store.driver()).await;
-    let claimed = worker.begin_recorded(store, job()).await;
-    worker.park(&claimed, park()).await;
-    let mut hints = super::hints::listen(store, &worker, &[QUEUE]).await;
-    let told = super::hints::until(&mut *hints, Hint::Queue(QUEUE.to_owned()));
-    tokio::join!(told, roll_back(store, claimed.fence.job));
-    assert_unwinds(store, claimed.fence.job).await;
 }

@@ -1,13 +1,13 @@
 //! Transactions of steps: what is done in them lands with the step's record, or not at all.
 
 use super::{
-    Fixture, HandWorker, QUEUE, job,
+    Fixture, HandWorker, job,
     recorded::{EVENT, done, event, for_event, spawn, until},
 };
 use crate::{
     driver::{
-        Claimed, EventRecord, Fence, FindEvent, Hint, NewEvent, NewJob, Stage, StepStatus, StepTransaction, StepWrite,
-        Token, Written,
+        Claimed, EventRecord, Fence, FindEvent, NewEvent, NewJob, Stage, StepStatus, StepTransaction, StepWrite, Token,
+        Written,
     },
     json::JsonText,
     state::State,
@@ -155,11 +155,9 @@ pub async fn a_step_wakes_when_it_lands(store: &dyn Fixture) {
     let waiting = worker.begin(store, job()).await;
     worker.park(&waiting, until(for_event("7"))).await;
     let claimed = worker.begin(store, job()).await;
-    let mut hints = super::hints::listen(store, &worker, &[QUEUE]).await;
     let (work, tx) = Work::begin(store, &worker, claimed.fence).await;
     assert_eq!(store.state(waiting.fence.job).await, State::Suspended);
-    let told = super::hints::until(&mut *hints, Hint::Queue(QUEUE.to_owned()));
-    let (_, written) = tokio::join!(told, commit(tx, done("pay", 1)));
+    let written = commit(tx, done("pay", 1)).await;
     assert!(matches!(written, Written::Landed), "{written:?}");
     work.assert_done(store, true).await;
     assert_eq!(store.state(waiting.fence.job).await, State::Ready);

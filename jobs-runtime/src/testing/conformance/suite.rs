@@ -236,7 +236,6 @@ macro_rules! conformance_suite {
             a_taken_event_wakes_nobody,
             an_event_wakes_at_its_commit,
             an_event_wakes_a_thousand_runs,
-            a_woken_runs_queue_is_told,
             a_park_and_its_event_never_miss_each_other,
             a_time_and_two_events_wake_once,
         ]);
@@ -283,7 +282,6 @@ macro_rules! conformance_suite {
             a_roll_back_stands_above_a_cancel,
             a_run_that_was_asked_to_roll_back_spawns_nothing,
             children_are_rolled_back_with_their_parent,
-            a_rolled_back_runs_queue_is_told,
         ]);
         $crate::__conformance_area!($fixture, answer: [
             other_states_are_refused,
@@ -315,6 +313,9 @@ macro_rules! conformance_suite {
             a_cancel_tells_the_jobs_worker,
             what_becomes_ready_again_is_told,
             a_burst_is_coalesced,
+            a_roll_back_tells_the_jobs_worker,
+            a_parked_run_that_becomes_ready_is_told,
+            a_step_that_lands_tells_its_queue,
         ]);
         $crate::__conformance_area!($fixture, interleave: [
             whatever_the_order_each_job_ends_once,

@@ -1,11 +1,11 @@
 //! Events that wake parked runs: exactly those that wait for them, at once, and each once.
 
 use super::{
-    Fixture, HandWorker, QUEUE, job,
+    Fixture, HandWorker, job,
     recorded::{EVENT, event, for_event, for_untaken, park, until},
 };
 use crate::{
-    driver::{Claimed, FindEvent, Hint, NewEvent, NewJob, Park, Wait, WaitEvent},
+    driver::{Claimed, FindEvent, NewEvent, NewJob, Park, Wait, WaitEvent},
     id::JobId,
     state::State,
 };
@@ -157,19 +157,6 @@ pub async fn an_event_wakes_a_thousand_runs(store: &dyn Fixture) {
     }
     store.publish(&[event("7")]).await;
     assert_eq!(worker.claim(2_000).await.len(), 1_000);
-}
-
-/// A run that was woken has its queue told.
-pub async fn a_woken_runs_queue_is_told(store: &dyn Fixture) {
-    let worker = HandWorker::start(store.driver()).await;
-    let id = parked(store, &worker, "7", None).await;
-    let mut hints = super::hints::listen(store, &worker, &[QUEUE]).await;
-    let driver = store.driver();
-    let events = [event("7")];
-    let (_, published) =
-        tokio::join!(super::hints::until(&mut *hints, Hint::Queue(QUEUE.to_owned())), driver.publish(&events, None));
-    published.expect("it is published");
-    assert_eq!(store.state(id).await, State::Ready);
 }
 
 /// Whatever the order of a park and the event that it waits for, the run is ready in the end, and claimed once.
