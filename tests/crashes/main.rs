@@ -15,7 +15,7 @@ mod world;
 
 /// The memory driver: time is the test's alone.
 mod memory {
-    use super::saga::{self, End, Sum};
+    use super::saga::{self, BUDGET, COMPENSATED, End, Sum};
     use jobs::testing::{Fault, conformance::MemoryFixture};
 
     #[tokio::test(start_paused = true)]
@@ -23,40 +23,86 @@ mod memory {
         super::plain::enumerate(&MemoryFixture::new()).await;
     }
 
-    /// Both faults at every point of every end.
+    /// A crash, a drain and an absence of the store at every point of every end.
     #[tokio::test(start_paused = true)]
     async fn a_saga_is_hit_at_every_point() {
         let mut sum = Sum::default();
         for end in [End::Completes, End::Fails, End::RolledBack] {
-            for fault in [Fault::Crash, Fault::Away] {
-                sum.add(saga::enumerate(&MemoryFixture::new(), end, None, fault, 1).await);
+            for fault in [Fault::Crash, Fault::Drain, Fault::Away] {
+                sum.add(saga::enumerate(&MemoryFixture::new(), end, None, fault, 0, 1).await);
             }
         }
         sum.print();
     }
 
-    /// Both faults at every point, for each compensation and each number of its failures up to its budget.
+    /// A crash at every point, for each compensation and each number of its failures up to its budget.
     #[tokio::test(start_paused = true)]
-    async fn a_saga_whose_compensations_fail_is_hit_at_every_point() {
+    async fn a_saga_whose_compensations_fail_is_killed_at_every_point() {
         let mut sum = Sum::default();
-        for step in saga::COMPENSATED {
-            for times in 0..=saga::BUDGET {
-                for fault in [Fault::Crash, Fault::Away] {
-                    let failing = Some((step, times));
-                    sum.add(saga::enumerate(&MemoryFixture::new(), End::Fails, failing, fault, 1).await);
-                }
+        for step in COMPENSATED {
+            for times in 1..=BUDGET {
+                let failing = Some((step, times));
+                sum.add(saga::enumerate(&MemoryFixture::new(), End::Fails, failing, Fault::Crash, 0, 1).await);
             }
         }
         sum.print();
+    }
+
+    /// Two crashes, at points taken at random. `JOBS_CASES` sets how many pairs are played, `JOBS_SEED` which.
+    #[tokio::test(start_paused = true)]
+    async fn a_saga_is_killed_twice() {
+        saga::pairs(&MemoryFixture::new(), 400).await;
     }
 }
 
 /// The Postgres driver.
 mod postgres {
-    use crate::pg::PgFixture;
+    use crate::{
+        pg::PgFixture,
+        saga::{self, BUDGET, COMPENSATED, End, Sum},
+    };
+    use jobs::testing::Fault;
 
     #[tokio::test]
     async fn a_plain_job_is_run_whatever_dies() {
         super::plain::enumerate(&PgFixture::new().await).await;
+    }
+
+    async fn killed_at_every_point(end: End) {
+        let mut sum = Sum::default();
+        sum.add(saga::enumerate(&PgFixture::new().await, end, None, Fault::Crash, 0, 1).await);
+        sum.print();
+    }
+
+    #[tokio::test]
+    async fn a_saga_that_completes_is_killed_at_every_point() {
+        killed_at_every_point(End::Completes).await;
+    }
+
+    #[tokio::test]
+    async fn a_saga_that_fails_is_killed_at_every_point() {
+        killed_at_every_point(End::Fails).await;
+    }
+
+    #[tokio::test]
+    async fn a_saga_that_is_rolled_back_is_killed_at_every_point() {
+        killed_at_every_point(End::RolledBack).await;
+    }
+
+    /// Each compensation and each number of its failures up to its budget, a crash at some points of each; between them
+    /// they reach all. `JOBS_STRIDE=1` takes all points of each.
+    #[tokio::test]
+    async fn a_saga_whose_compensations_fail_is_killed_at_points_that_cover_all() {
+        let store = PgFixture::new().await;
+        let stride = std::env::var("JOBS_STRIDE").map_or(20, |stride| stride.parse().expect("a number"));
+        let mut sum = Sum::default();
+        for (first, step) in COMPENSATED.into_iter().enumerate() {
+            for times in 1..=BUDGET {
+                let first = first * BUDGET as usize + times as usize;
+                let failing = Some((step, times));
+                sum.add(saga::enumerate(&store, End::Fails, failing, Fault::Crash, first % stride, stride).await);
+            }
+        }
+        sum.print();
     }
 }

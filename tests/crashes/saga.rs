@@ -8,7 +8,7 @@ use crate::{
 };
 use jobs::{
     Error, JobId, Jobs, Registry, Resolution,
-    driver::{Operation, StepRef},
+    driver::{JobRecord, Operation, StepRef},
     error::code,
     prelude::*,
     testing::{Fault, Faults, Incarnation, RigBuilder, conformance::Fixture},
@@ -157,7 +157,31 @@ pub(crate) async fn once(
             trip.ledger.effects()
         );
     }
+    if stuck(&record) {
+        resume(store, &trip).await;
+    }
     points
+}
+
+fn stuck(record: &JobRecord) -> bool {
+    record.failure.as_ref().is_some_and(|failure| failure.code == code::JOB_COMPENSATION_FAILED.name)
+}
+
+/// An operator mends the world and has the run, and what it spawned, undo the rest: the failure is the original again.
+async fn resume(store: &dyn Fixture, trip: &Trip) {
+    trip.ledger.mend();
+    let faults = Faults::none();
+    let children = store.driver().steps(trip.job).await.expect("listed").into_iter().filter_map(|step| step.child);
+    for run in children.chain([trip.job]) {
+        let record = store.driver().find(run).await.expect("a find answers").expect("it is stored");
+        if stuck(&record) {
+            store.driver().operate(run, Operation::Resume).await.expect("it may be resumed");
+            play(store, trip, run, &faults).await;
+        }
+    }
+    let record = store.driver().find(trip.job).await.expect("a find answers").expect("it is stored");
+    let judged = oracle::judge(store, trip, None, &record, &Faults::at(&[(0, Fault::Away)])).await;
+    assert!(judged.is_ok() && !stuck(&record), "after a resume: {judged:?}, {record:?}");
 }
 
 /// How much was played.
@@ -183,17 +207,18 @@ impl Sum {
     }
 }
 
-/// Plays it with a fault at each point, or at each `stride`-th.
+/// Plays it with a fault at each point, or at each `stride`-th from the first one given.
 pub(crate) async fn enumerate(
     store: &dyn Fixture,
     end: End,
     failing: Option<(&'static str, u32)>,
     fault: Fault,
+    first: usize,
     stride: usize,
 ) -> Sum {
     let points = once(store, end, failing, &Faults::none()).await.len();
-    let mut sum = Sum { scenarios: 1, points: points.div_ceil(stride), plays: 0 };
-    for at in (0..).step_by(stride) {
+    let mut sum = Sum { scenarios: 1, points: (points - first).div_ceil(stride), plays: 0 };
+    for at in (first..).step_by(stride) {
         let plan = Faults::at(&[(at, fault)]);
         once(store, end, failing, &plan).await;
         if !plan.all_struck() {
@@ -202,4 +227,34 @@ pub(crate) async fn enumerate(
         sum.plays += 1;
     }
     sum
+}
+
+/// Plays it with two crashes, at pairs of points taken at random.
+pub(crate) async fn pairs(store: &dyn Fixture, pairs: u64) {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let (pairs, seed) = (number("JOBS_CASES").unwrap_or(pairs), number("JOBS_SEED").unwrap_or(1));
+    let mut random = Random(seed);
+    for end in [End::Completes, End::Fails, End::RolledBack] {
+        let points = once(store, end, None, &Faults::none()).await.len() as u64;
+        for _ in 0..pairs / 3 {
+            // The second one counts from the first: it may be hit while what the first one broke is mended.
+            let first = random.below(points);
+            let second = first + 1 + random.below(points);
+            once(store, end, None, &Faults::at(&[first, second].map(|at| (at as usize, Fault::Crash)))).await;
+        }
+    }
+    println!("{pairs} pairs of crashes, seed {seed}");
+}
+
+/// Numbers that a seed determines: SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit
+    }
 }

@@ -34,12 +34,12 @@ impl Run {
             let Some(compensation) = compensations.remove(&step) else { continue };
             let spec = compensation.spec;
             let Err(failure) = self.try_one(unwinding, &ctx, compensation, output).await? else {
-                self.record(unwinding.undo(&step, StepStatus::Done, tries)).await?;
+                self.record(unwinding.undo(&step, at, StepStatus::Done, tries)).await?;
                 entries[at].standing = Standing::Undone;
                 self.check_time(unwinding)?;
                 continue;
             };
-            let write = unwinding.undo(&step, StepStatus::Tried, tries.saturating_add(1));
+            let write = unwinding.undo(&step, at, StepStatus::Tried, tries.saturating_add(1));
             let retry = spec.retry.unwrap_or_else(|| self.own_retry());
             let ended = self.failed_try(write, &failure, retry, |tries, last| {
                 let times = if tries == 1 { "once".to_owned() } else { format!("{tries} times, at last") };

@@ -198,9 +198,10 @@ impl Run {
 }
 
 impl Unwinding {
-    /// A record of the compensation of a step, of which so many tries failed.
-    fn undo(&self, step: &StepRef, status: StepStatus, tries: u32) -> StepWrite {
-        let position = self.records.iter().map(|record| record.position).max().unwrap_or(0).saturating_add(1);
+    /// A record of the compensation of a step, which is the `at`-th of this claim and of which so many tries failed.
+    fn undo(&self, step: &StepRef, at: usize, status: StepStatus, tries: u32) -> StepWrite {
+        let last = self.records.iter().map(|record| record.position).max().unwrap_or(0);
+        let position = last.saturating_add(1).saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
         StepWrite { tries, ..StepWrite::new(step.clone(), StepKind::Undo, status, position) }
     }
 }
