@@ -7,8 +7,10 @@ mod conditions;
 mod database;
 mod driver;
 mod enqueue;
+mod events;
 mod limit;
 mod report;
+mod steps;
 mod subject;
 mod work;
 
@@ -31,6 +33,9 @@ const BENCHES: &[(&str, &str)] = &[
     ("drain", "20,000 jobs that do nothing, from the worker's start; limit: claim and acknowledge by plain SQL"),
     ("claims", "100,000 jobs that do nothing, claimed and completed by the driver alone; limit: the same by plain SQL"),
     ("latency", "from the enqueue's return to the body on an idle queue; limit: insert and notify, listen and claim"),
+    ("steps", "1,000 jobs of 10 steps that do nothing; limit: single-row commits"),
+    ("replay", "a wake-up of a run with 1,000 completed steps, and of one with 1"),
+    ("events", "publications by 16 at once that wake a run each, and from there to the body; limit: that wake nobody"),
     ("idle", "statements of a worker with nothing to do"),
     ("build", "clean debug build of a user's crate; limit: the same crate on tokio, sqlx, serde and schemars alone"),
 ];
@@ -63,6 +68,9 @@ async fn run(args: &Args) -> Outcome {
             "drain" => work::drain(&mut report).await?,
             "claims" => driver::claims(&mut report).await?,
             "latency" => work::latency(&mut report).await?,
+            "steps" => steps::steps(&mut report).await?,
+            "replay" => steps::replay(&mut report).await?,
+            "events" => events::events(&mut report).await?,
             "idle" => work::idle(&mut report).await?,
             "build" => build_cost::measure(&mut report)?,
             other => return Err(format!("no benchmark is called {other}").into()),

@@ -1,10 +1,10 @@
 //! A job without steps: it is run at least once, and once more for each crash at most.
 
-use crate::play::{Scenario, play};
+use crate::play::{Scenario, Store, play};
 use jobs::{
     Error, Jobs, Registry, State,
     prelude::*,
-    testing::{Fault, Faults, Incarnation, RigBuilder, conformance::Fixture},
+    testing::{Fault, Faults, Incarnation, RigBuilder},
 };
 use std::sync::{
     Arc,
@@ -47,7 +47,7 @@ impl Scenario for Plain {
 }
 
 /// Plays it without a fault, then with each fault at each point.
-pub(crate) async fn enumerate(store: &dyn Fixture) {
+pub(crate) async fn enumerate(store: &dyn Store) {
     let points = once(store, &Faults::none()).await;
     let mut plays = 0;
     for fault in [Fault::Crash, Fault::Away] {
@@ -64,7 +64,8 @@ pub(crate) async fn enumerate(store: &dyn Fixture) {
     assert!(plays >= points, "only {plays} plays for {points} points");
 }
 
-async fn once(store: &dyn Fixture, faults: &Faults) -> usize {
+async fn once(store: &dyn Store, faults: &Faults) -> usize {
+    store.empty().await;
     let scenario = Plain { effects: Arc::default() };
     let jobs = Jobs::new(store.driver(), scenario.registry());
     let job = jobs.enqueue::<plain>(()).await.expect("accepted").id();

@@ -1,9 +1,14 @@
 //! Plays a scenario from its enqueue to its end, process after process. Upstream: the scenarios.
 
+use crate::pg::PgFixture;
+use futures_util::future::BoxFuture;
 use jobs::{
     Error, JobId, Jobs, Registry,
     driver::JobRecord,
-    testing::{Faults, Incarnation, Rig, RigBuilder, conformance::Fixture},
+    testing::{
+        Faults, Incarnation, Rig, RigBuilder,
+        conformance::{Fixture, MemoryFixture},
+    },
 };
 use std::time::Duration;
 
@@ -15,6 +20,24 @@ const PAUSE: Duration = Duration::from_secs(600);
 const PAUSES: usize = 60;
 /// So many processes, and the scenario dies of something else than its faults.
 const LIVES: usize = 30;
+
+/// A store on which many plays follow one another.
+pub(crate) trait Store: Fixture {
+    /// Forgets what earlier plays left, so that time passes as fast for the last one as for the first.
+    fn empty(&self) -> BoxFuture<'_, ()>;
+}
+
+impl Store for MemoryFixture {
+    fn empty(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+}
+
+impl Store for PgFixture {
+    fn empty(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.empty())
+    }
+}
 
 /// What is played.
 pub(crate) trait Scenario: Sync {

@@ -3,7 +3,7 @@
 
 use crate::{
     oracle,
-    play::{Scenario, play},
+    play::{Scenario, Store, play},
     world::{Ledger, World, act, undo},
 };
 use jobs::{
@@ -11,7 +11,7 @@ use jobs::{
     driver::{JobRecord, Operation, StepRef},
     error::code,
     prelude::*,
-    testing::{Fault, Faults, Incarnation, RigBuilder, conformance::Fixture},
+    testing::{Fault, Faults, Incarnation, RigBuilder},
 };
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -140,11 +140,12 @@ impl Scenario for Trip {
 
 /// Plays the saga once and judges it. Answers the points that it passed.
 pub(crate) async fn once(
-    store: &dyn Fixture,
+    store: &dyn Store,
     end: End,
     failing: Option<(&'static str, u32)>,
     faults: &Faults,
 ) -> Vec<String> {
+    store.empty().await;
     let jobs = Jobs::new(store.driver(), registry());
     let job = jobs.enqueue::<trip>(end).await.expect("accepted").id();
     let trip = Trip { end, job, ledger: Ledger::new(store.driver(), failing), published: AtomicBool::new(false) };
@@ -168,7 +169,7 @@ fn stuck(record: &JobRecord) -> bool {
 }
 
 /// An operator mends the world and has the run, and what it spawned, undo the rest: the failure is the original again.
-async fn resume(store: &dyn Fixture, trip: &Trip) {
+async fn resume(store: &dyn Store, trip: &Trip) {
     trip.ledger.mend();
     let faults = Faults::none();
     let children = store.driver().steps(trip.job).await.expect("listed").into_iter().filter_map(|step| step.child);
@@ -209,7 +210,7 @@ impl Sum {
 
 /// Plays it with a fault at each point, or at each `stride`-th from the first one given.
 pub(crate) async fn enumerate(
-    store: &dyn Fixture,
+    store: &dyn Store,
     end: End,
     failing: Option<(&'static str, u32)>,
     fault: Fault,
@@ -230,7 +231,7 @@ pub(crate) async fn enumerate(
 }
 
 /// Plays it with two crashes, at pairs of points taken at random.
-pub(crate) async fn pairs(store: &dyn Fixture, pairs: u64) {
+pub(crate) async fn pairs(store: &dyn Store, pairs: u64) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let (pairs, seed) = (number("JOBS_CASES").unwrap_or(pairs), number("JOBS_SEED").unwrap_or(1));
     let mut random = Random(seed);

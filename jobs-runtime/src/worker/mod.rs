@@ -31,6 +31,7 @@ use crate::{
 use futures_util::future::BoxFuture;
 use life::Life;
 use plan::Plan;
+#[cfg(feature = "testing")]
 pub(crate) use plan::kinds;
 use std::{
     collections::BTreeMap,
