@@ -246,3 +246,37 @@ async fn resolved_as_failed_or_never_begun_it_has_nothing_to_undo() {
         assert_eq!(world.done().iter().filter(|act| *act == "charge").count(), 1, "it does not run again");
     }
 }
+
+/// Two steps at once; what undoes them stands behind the join.
+#[job(tenant = none)]
+async fn interrupted(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
+    let a = step!(ctx, "a", async { act(ctx, "a").await });
+    let b = step!(ctx, "b", async { act(ctx, "b").await });
+    let (a, b) = tokio::join!(a, b);
+    let a: String = a?;
+    compensate!(ctx, "a", [a], async move |ctx| { undo(&ctx, a).await });
+    let b: String = b?;
+    compensate!(ctx, "b", [b], async move |ctx| { undo(&ctx, b).await });
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_compensation_behind_a_join_is_found_although_the_other_branch_was_killed() {
+    let world = World::default().fault("b", Fault::Hang, 9);
+    let app = harness(&world);
+    let job = interrupted::enqueue(app.jobs(), ()).await.unwrap().id();
+    let first = rig(&app, &world).await;
+    tokio::select! {
+        ended = first.next() => panic!("{ended:?}"),
+        () = async {
+            while app.jobs().steps(job).await.unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        } => {}
+    }
+    rescue(&app, first).await;
+    app.jobs().roll_back(job).await.unwrap();
+    app.drain().await;
+    assert_eq!(world.done(), ["a", "b", "undo a!"], "the branch that was killed did not begin again");
+    assert_eq!(app.state_of(job).await, State::Cancelled);
+}

@@ -141,7 +141,11 @@ pub async fn race<B: Branches>(
     let mut branches = branches.start();
     if let Some(winner) = winner.filter(|_| !run.goes_forward()) {
         // What lost may have done something, too: it registers how that is undone.
-        poll_fn(|cx| Poll::Ready(branches.replay_losers(cx, winner, 0))).await;
+        poll_fn(|cx| {
+            branches.replay_losers(cx, winner, 0);
+            Poll::Ready(())
+        })
+        .await;
     }
     let (place, won) = poll_fn(|cx| branches.poll(cx, winner, 0)).await;
     drop(branches);
