@@ -20,12 +20,12 @@ impl StepTransaction for Open {
     }
 
     fn commit(self: Box<Self>, record: StepWrite) -> BoxFuture<'static, Result<Written, Error>> {
-        Box::pin(async move { Ok(self.land(&record)) })
+        Box::pin(async move { Ok((*self).land(&record)) })
     }
 }
 
 impl Open {
-    fn land(mut self: Box<Self>, record: &StepWrite) -> Written {
+    fn land(mut self, record: &StepWrite) -> Written {
         let memory = self.memory.clone();
         let (mut store, now) = memory.lock();
         let Some(mut row) = commit::take_held(&mut store, self.worker, &self.fence, now) else {
