@@ -49,7 +49,11 @@ async fn charge_order(ctx: &Ctx, input: Order) -> Result<String, Failure> {
         println!("  refunded {}", paid.id);
         Ok(())
     });
-    step!(ctx, "receipt", async { Ok::<_, Failure>(println!("  a receipt for {}", paid.id)) }).await?;
+    step!(ctx, "receipt", async {
+        println!("  a receipt for {}", paid.id);
+        Ok(())
+    })
+    .await?;
     Ok(paid.id)
 }
 

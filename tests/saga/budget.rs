@@ -8,13 +8,13 @@ use std::time::Duration;
 #[job(tenant = none, retry(max_attempts = 1, backoff = fixed("5s")))]
 async fn three(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     step!(ctx, "b", async { act(ctx, "b").await }).await?;
     compensate!(ctx, "b", timeout = "200ms", retry(max_attempts = 3, backoff = fixed("20s")), async move |ctx| {
-        undo(&ctx, "b").await
+        undo(ctx, "b").await
     });
     step!(ctx, "c", async { act(ctx, "c").await }).await?;
-    compensate!(ctx, "c", async move |ctx| { undo(&ctx, "c").await });
+    compensate!(ctx, "c", async move |ctx| { undo(ctx, "c").await });
     Err(Failure::terminal("no").code("X_NO_ROOM"))
 }
 
@@ -176,7 +176,7 @@ async fn a_compensation_that_runs_longer_than_its_timeout_is_a_failed_try() {
 #[job(tenant = none, timeout = "1s", retry(max_attempts = 2, backoff = fixed("5s")))]
 async fn brief(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     act(ctx, "end").await?;
     Ok(())
 }
@@ -212,7 +212,7 @@ async fn odd(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
     compensate!(ctx, "a", async move |ctx| {
         let key = ctx.idempotency_key("undo a");
-        undo(&ctx, &key).await?;
+        undo(ctx, &key).await?;
         let tries = ctx.state::<World>()?.undone().len();
         match tries {
             1 => Err(Failure::snooze(Duration::from_secs(1))),
@@ -256,7 +256,7 @@ async fn between(ctx: &Ctx) -> Result<(), Failure> {
 #[job(tenant = none)]
 async fn inside(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", retry(max_attempts = 1, backoff = fixed("1s")), async move |ctx| { between(&ctx).await });
+    compensate!(ctx, "a", retry(max_attempts = 1, backoff = fixed("1s")), async move |ctx| { between(ctx).await });
     Err(Failure::terminal("no"))
 }
 

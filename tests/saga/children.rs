@@ -7,7 +7,7 @@ use jobs::{JobId, Outcome, driver::ListFilter, prelude::*, testing::Harness};
 #[job(tenant = none)]
 async fn ship(ctx: &Ctx, waits: bool) -> Result<u32, Failure> {
     step!(ctx, "pack", async { act(ctx, "pack").await }).await?;
-    compensate!(ctx, "pack", async move |ctx| { undo(&ctx, "pack").await });
+    compensate!(ctx, "pack", async move |ctx| { undo(ctx, "pack").await });
     if waits {
         sleep!(ctx, "a day", "1d").await;
     }
@@ -18,9 +18,9 @@ async fn ship(ctx: &Ctx, waits: bool) -> Result<u32, Failure> {
 #[job(tenant = none)]
 async fn order(ctx: &Ctx, waits: bool) -> Result<(), Failure> {
     step!(ctx, "hold", async { act(ctx, "hold").await }).await?;
-    compensate!(ctx, "hold", async move |ctx| { undo(&ctx, "hold").await });
+    compensate!(ctx, "hold", async move |ctx| { undo(ctx, "hold").await });
     let shipment = spawn!(ctx, "ship", ship, waits).await?;
-    compensate!(ctx, "ship", async move |ctx| { undo(&ctx, "ship").await });
+    compensate!(ctx, "ship", async move |ctx| { undo(ctx, "ship").await });
     if !waits {
         shipment.join().await?;
     }
@@ -115,7 +115,7 @@ async fn a_parent_whose_child_was_undone_by_hand_can_go_on() {
 #[job(tenant = none)]
 async fn bound(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "pack", async { act(ctx, "pack").await }).await?;
-    compensate!(ctx, "pack", async move |ctx| { undo(&ctx, "pack").await });
+    compensate!(ctx, "pack", async move |ctx| { undo(ctx, "pack").await });
     pivot!(ctx).await?;
     sleep!(ctx, "a day", "1d").await;
     step!(ctx, "send", async { act(ctx, "send").await }).await?;
@@ -126,7 +126,7 @@ async fn bound(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
 #[job(tenant = none)]
 async fn hopeful(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     spawn!(ctx, "bound", bound, ()).await?;
-    compensate!(ctx, "bound", async move |ctx| { undo(&ctx, "bound").await });
+    compensate!(ctx, "bound", async move |ctx| { undo(ctx, "bound").await });
     sleep!(ctx, "a moment", "1m").await;
     Err(Failure::terminal("no"))
 }

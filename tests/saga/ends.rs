@@ -36,7 +36,7 @@ async fn aftermath(_ctx: &Ctx, settled: Settled) -> Result<(), Failure> {
 #[job(tenant = none, retry(max_attempts = 2, backoff = fixed("5s")), on_settled = hook, on_dead = aftermath)]
 async fn told(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     Err(Failure::terminal("no").code("X_NO_ROOM"))
 }
 
@@ -61,7 +61,7 @@ async fn hook_and_follow_up_come_once_and_only_at_the_real_end() {
 #[job(tenant = none, dead_letter = false, on_settled = hook)]
 async fn unkept(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", retry(max_attempts = 1, backoff = fixed("1s")), async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", retry(max_attempts = 1, backoff = fixed("1s")), async move |ctx| { undo(ctx, "a").await });
     Err(Failure::terminal("no").code("X_NO_ROOM"))
 }
 
@@ -87,7 +87,7 @@ async fn what_could_not_be_undone_is_kept_although_the_job_declares_no_dead_lett
 #[job(tenant = none)]
 async fn quits(ctx: &Ctx, how: String) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     match &*how {
         "cancel" => Err(Failure::cancel("not needed any more")),
         "discard" => Err(Failure::discard("not wanted")),
@@ -115,7 +115,7 @@ struct Owned {
 #[job(tenant = input.org, expires_after = "1h")]
 async fn owned(ctx: &Ctx, _input: Owned) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, format!("a of {:?}", ctx.tenant())).await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, format!("a of {:?}", ctx.tenant())).await });
     Err(Failure::terminal("no"))
 }
 
@@ -158,6 +158,6 @@ async fn a_report_comes_once_with_the_failure_that_ended_the_job() {
 #[job(tenant = none, retry(max_attempts = 3, backoff = fixed("5ms")))]
 async fn quick(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     Err(Failure::terminal("no"))
 }

@@ -16,9 +16,9 @@ use std::time::Duration;
 #[job(tenant = none, retry(max_attempts = 2, backoff = fixed("10ms")))]
 async fn stay(ctx: &Ctx, waits: bool) -> Result<(), Failure> {
     let room: String = step!(ctx, "room", async { act(ctx, "room").await }).await?;
-    compensate!(ctx, "room", [room], async move |ctx| { undo(&ctx, room).await });
+    compensate!(ctx, "room", [room], async move |ctx| { undo(ctx, room).await });
     let paid: String = step!(ctx, "charge", once, async { act(ctx, "charge").await }).await?;
-    compensate!(ctx, "charge", [paid], async move |ctx| { undo(&ctx, paid).await });
+    compensate!(ctx, "charge", [paid], async move |ctx| { undo(ctx, paid).await });
     if waits {
         sleep!(ctx, "a day", "1d").await;
     }

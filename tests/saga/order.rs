@@ -7,11 +7,11 @@ use jobs::{Outcome, failure::Stop, prelude::*};
 #[job(tenant = none, retry(max_attempts = 2, backoff = fixed("10s")))]
 async fn trip(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     let hotel: String = step!(ctx, "hotel", async { act(ctx, "hotel").await }).await?;
-    compensate!(ctx, "hotel", [hotel], async move |ctx| { undo(&ctx, hotel).await });
+    compensate!(ctx, "hotel", [hotel], async move |ctx| { undo(ctx, hotel).await });
     let flight: String = step!(ctx, "flight", async { act(ctx, "flight").await }).await?;
-    compensate!(ctx, "flight", [flight], async move |ctx| { undo(&ctx, flight).await });
+    compensate!(ctx, "flight", [flight], async move |ctx| { undo(ctx, flight).await });
     let car: String = step!(ctx, "car", async { act(ctx, "car").await }).await?;
-    compensate!(ctx, "car", [car], async move |ctx| { undo(&ctx, car).await });
+    compensate!(ctx, "car", [car], async move |ctx| { undo(ctx, car).await });
     act(ctx, "end").await?;
     Ok(())
 }
@@ -110,16 +110,17 @@ async fn both(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
             act(ctx, "slow").await
         })
         .await?;
-        compensate!(ctx, "slow", [slow], async move |ctx| { undo(&ctx, slow).await });
+        compensate!(ctx, "slow", [slow], async move |ctx| { undo(ctx, slow).await });
         Ok::<_, Failure>(())
     };
     let fast = async {
         let fast: String = step!(ctx, "fast", async { act(ctx, "fast").await }).await?;
-        compensate!(ctx, "fast", [fast], async move |ctx| { undo(&ctx, fast).await });
+        compensate!(ctx, "fast", [fast], async move |ctx| { undo(ctx, fast).await });
         Ok::<_, Failure>(())
     };
     let (slow, fast) = tokio::join!(slow, fast);
-    (slow?, fast?);
+    slow?;
+    fast?;
     Err(Failure::terminal("no"))
 }
 
@@ -135,8 +136,8 @@ async fn steps_that_ran_at_once_are_undone_by_the_order_of_their_starts_not_of_t
 async fn late(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "first", async { act(ctx, "first").await }).await?;
     step!(ctx, "second", async { act(ctx, "second").await }).await?;
-    compensate!(ctx, "second", async move |ctx| { undo(&ctx, "second").await });
-    compensate!(ctx, "first", async move |ctx| { undo(&ctx, "first").await });
+    compensate!(ctx, "second", async move |ctx| { undo(ctx, "second").await });
+    compensate!(ctx, "first", async move |ctx| { undo(ctx, "first").await });
     Err(Failure::terminal("no"))
 }
 
@@ -152,7 +153,7 @@ async fn the_order_is_that_of_the_steps_not_of_the_compensations() {
 async fn rooms(ctx: &Ctx, rooms: u32) -> Result<(), Failure> {
     for room in 1..=rooms {
         step!(ctx, "room", key = room, async { act(ctx, format!("room {room}")).await }).await?;
-        compensate!(ctx, "room", key = room, [room], async move |ctx| { undo(&ctx, format!("room {room}")).await });
+        compensate!(ctx, "room", key = room, [room], async move |ctx| { undo(ctx, format!("room {room}")).await });
     }
     Err(Failure::terminal("no"))
 }
@@ -169,7 +170,7 @@ async fn each_turn_of_a_loop_has_a_compensation_of_its_own() {
 async fn sometimes(ctx: &Ctx, is_free: bool) -> Result<(), Failure> {
     step!(ctx, "seat", async { act(ctx, "seat").await }).await?;
     if !is_free {
-        compensate!(ctx, "seat", async move |ctx| { undo(&ctx, "seat").await });
+        compensate!(ctx, "seat", async move |ctx| { undo(ctx, "seat").await });
     }
     step!(ctx, "meal", async { act(ctx, "meal").await }).await?;
     Err(Failure::terminal("no"))
@@ -190,7 +191,7 @@ async fn a_step_whose_compensation_the_body_passed_over_is_not_undone() {
 #[job(tenant = none)]
 async fn always(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     compensate!(ctx, "charge", always, async move |ctx, done: Option<String>| {
-        undo(&ctx, format!("charge {done:?}")).await
+        undo(ctx, format!("charge {done:?}")).await
     });
     step!(ctx, "charge", async { act(ctx, "charge").await }).await?;
     act(ctx, "end").await?;
@@ -217,7 +218,7 @@ async fn an_always_compensation_runs_with_the_output_of_a_step_that_is_done() {
 #[job(tenant = none)]
 async fn some(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     step!(ctx, "look", async { act(ctx, "look").await }).await?;
     Err(Failure::terminal("no"))
 }

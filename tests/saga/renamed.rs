@@ -30,7 +30,7 @@ impl Job for First {
     fn run(ctx: &Ctx, (): ()) -> Boxed<'_, Result<(), Failure>> {
         Box::pin(async move {
             step!(ctx, "reserve", async { act(ctx, "reserve").await }).await?;
-            compensate!(ctx, "reserve", async move |ctx| { undo(&ctx, "reserve").await });
+            compensate!(ctx, "reserve", async move |ctx| { undo(ctx, "reserve").await });
             sleep!(ctx, "a day", "1d").await;
             Ok(())
         })
@@ -49,7 +49,7 @@ impl Job for Second {
     fn run(ctx: &Ctx, (): ()) -> Boxed<'_, Result<(), Failure>> {
         Box::pin(async move {
             let held: String = step!(ctx, "hold", aliases = ["reserve"], async { act(ctx, "hold").await }).await?;
-            compensate!(ctx, "hold", [held], async move |ctx| { undo(&ctx, format!("hold of {held}")).await });
+            compensate!(ctx, "hold", [held], async move |ctx| { undo(ctx, format!("hold of {held}")).await });
             sleep!(ctx, "a day", "1d").await;
             Ok(())
         })

@@ -31,7 +31,7 @@ enum Anew {
 async fn fickle(ctx: &Ctx, anew: Anew) -> Result<(), Failure> {
     let begun = ctx.state::<Begun>()?.next();
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     if begun == 0 {
         return Err(Failure::terminal("the first failure"));
     }
@@ -70,12 +70,12 @@ async fn no_forward_step_runs_once_the_unwinding_began() {
 #[job(tenant = none)]
 async fn careless(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     let a: String = step!(ctx, "a", async { act(ctx, "a").await }).await.unwrap_or_default();
-    compensate!(ctx, "a", [a], async move |ctx| { undo(&ctx, format!("a {a:?}")).await });
+    compensate!(ctx, "a", [a], async move |ctx| { undo(ctx, format!("a {a:?}")).await });
     let b: String = step!(ctx, "b", async { act(ctx, "b").await }).await.unwrap_or_default();
-    compensate!(ctx, "b", [b], async move |ctx| { undo(&ctx, format!("b {b:?}")).await });
+    compensate!(ctx, "b", [b], async move |ctx| { undo(ctx, format!("b {b:?}")).await });
     if b.is_empty() {
         step!(ctx, "instead of b", async { act(ctx, "instead of b").await }).await?;
-        compensate!(ctx, "instead of b", async move |ctx| { undo(&ctx, "instead of b").await });
+        compensate!(ctx, "instead of b", async move |ctx| { undo(ctx, "instead of b").await });
     }
     act(ctx, "end").await?;
     Ok(())
@@ -107,10 +107,10 @@ async fn a_body_that_swallows_its_failures_gets_no_forward_step_out_of_an_unwind
 #[job(tenant = none)]
 async fn nested(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "outer", async { act(ctx, "outer").await }).await?;
-    compensate!(ctx, "outer", async move |ctx| { undo(&ctx, "outer").await });
+    compensate!(ctx, "outer", async move |ctx| { undo(ctx, "outer").await });
     let inner = async {
         step!(ctx, "inner", async { act(ctx, "inner").await }).await?;
-        compensate!(ctx, "inner", async move |ctx| { undo(&ctx, "inner").await });
+        compensate!(ctx, "inner", async move |ctx| { undo(ctx, "inner").await });
         step!(ctx, "failing", async { act(ctx, "failing").await }).await?;
         Ok::<_, Failure>(())
     };
@@ -133,9 +133,9 @@ async fn joined(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     let b = step!(ctx, "b", timeout = "1s", async { act(ctx, "b").await });
     let (a, b) = tokio::join!(a, b);
     let a: String = a?;
-    compensate!(ctx, "a", [a], async move |ctx| { undo(&ctx, a).await });
+    compensate!(ctx, "a", [a], async move |ctx| { undo(ctx, a).await });
     let b: String = b?;
-    compensate!(ctx, "b", [b], async move |ctx| { undo(&ctx, b).await });
+    compensate!(ctx, "b", [b], async move |ctx| { undo(ctx, b).await });
     act(ctx, "end").await?;
     Ok(())
 }
@@ -153,8 +153,8 @@ async fn hasty(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     let a = step!(ctx, "a", async { act(ctx, "a").await });
     let b = step!(ctx, "b", async { act(ctx, "b").await });
     let (a, b): (String, String) = tokio::try_join!(a, b)?;
-    compensate!(ctx, "a", [a], async move |ctx| { undo(&ctx, a).await });
-    compensate!(ctx, "b", [b], async move |ctx| { undo(&ctx, b).await });
+    compensate!(ctx, "a", [a], async move |ctx| { undo(ctx, a).await });
+    compensate!(ctx, "b", [b], async move |ctx| { undo(ctx, b).await });
     Ok(())
 }
 
@@ -189,7 +189,7 @@ impl Drop for Bomb {
 async fn explosive(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     let begun = ctx.state::<Begun>()?.next();
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     if begun == 0 {
         return Err(Failure::terminal("no"));
     }
@@ -211,10 +211,10 @@ async fn a_panic_in_a_drop_of_the_replayed_body_stops_nothing() {
 #[job(tenant = none)]
 async fn patient(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     sleep!(ctx, "nap", "1h").await;
     step!(ctx, "b", async { act(ctx, "b").await }).await?;
-    compensate!(ctx, "b", async move |ctx| { undo(&ctx, "b").await });
+    compensate!(ctx, "b", async move |ctx| { undo(ctx, "b").await });
     Err(Failure::terminal("no"))
 }
 
@@ -234,7 +234,7 @@ async fn a_run_that_slept_is_undone_across_its_sleep() {
 async fn raced(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     let slow = async {
         step!(ctx, "reserve", async { act(ctx, "reserve").await }).await?;
-        compensate!(ctx, "reserve", async move |ctx| { undo(&ctx, "reserve").await });
+        compensate!(ctx, "reserve", async move |ctx| { undo(ctx, "reserve").await });
         sleep!(ctx, "long", "1d").await;
         Ok::<_, Failure>("slow")
     };
@@ -244,7 +244,7 @@ async fn raced(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     };
     let first: Result<&str, Failure> = race!(ctx, "first", won = slow => won, won = fast => won).await?;
     step!(ctx, "after", async { act(ctx, first?).await }).await?;
-    compensate!(ctx, "after", async move |ctx| { undo(&ctx, "after").await });
+    compensate!(ctx, "after", async move |ctx| { undo(ctx, "after").await });
     Err(Failure::terminal("no"))
 }
 

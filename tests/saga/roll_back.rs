@@ -14,13 +14,13 @@ use jobs::{
 #[job(tenant = none, retry(max_attempts = 3, backoff = fixed("1h")))]
 async fn napping(ctx: &Ctx, pivots: bool) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     if pivots {
         pivot!(ctx).await?;
     }
     sleep!(ctx, "nap", "1h").await;
     step!(ctx, "b", async { act(ctx, "b").await }).await?;
-    compensate!(ctx, "b", async move |ctx| { undo(&ctx, "b").await });
+    compensate!(ctx, "b", async move |ctx| { undo(ctx, "b").await });
     act(ctx, "end").await?;
     Ok(())
 }
@@ -129,14 +129,14 @@ async fn a_job_that_has_ended_or_is_not_stored_is_refused() {
 #[job(tenant = none)]
 async fn busy(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     step!(ctx, "b", async {
         act(ctx, "b").await?;
         ctx.cancelled().await;
         act(ctx, format!("stopped for {:?}", ctx.cancel_reason())).await
     })
     .await?;
-    compensate!(ctx, "b", async move |ctx| { undo(&ctx, "b").await });
+    compensate!(ctx, "b", async move |ctx| { undo(ctx, "b").await });
     step!(ctx, "c", async { act(ctx, "c").await }).await?;
     Ok(())
 }

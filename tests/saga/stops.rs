@@ -13,9 +13,9 @@ use std::time::Duration;
 #[job(tenant = none, retry(max_attempts = 2, backoff = fixed("5s")), crash_budget = 2)]
 async fn pair(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "a", async { act(ctx, "a").await }).await?;
-    compensate!(ctx, "a", async move |ctx| { undo(&ctx, "a").await });
+    compensate!(ctx, "a", async move |ctx| { undo(ctx, "a").await });
     step!(ctx, "b", async { act(ctx, "b").await }).await?;
-    compensate!(ctx, "b", async move |ctx| { undo(&ctx, "b").await });
+    compensate!(ctx, "b", async move |ctx| { undo(ctx, "b").await });
     act(ctx, "end").await?;
     Ok(())
 }
@@ -189,9 +189,9 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more_of_an_unwinding() {
 #[job(tenant = none)]
 async fn charged(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     step!(ctx, "hold", async { act(ctx, "hold").await }).await?;
-    compensate!(ctx, "hold", async move |ctx| { undo(&ctx, "hold").await });
+    compensate!(ctx, "hold", async move |ctx| { undo(ctx, "hold").await });
     let charge: String = step!(ctx, "charge", once, async { act(ctx, "charge").await }).await?;
-    compensate!(ctx, "charge", [charge], async move |ctx| { undo(&ctx, charge).await });
+    compensate!(ctx, "charge", [charge], async move |ctx| { undo(ctx, charge).await });
     act(ctx, "end").await?;
     Ok(())
 }
@@ -254,9 +254,9 @@ async fn interrupted(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     let b = step!(ctx, "b", async { act(ctx, "b").await });
     let (a, b) = tokio::join!(a, b);
     let a: String = a?;
-    compensate!(ctx, "a", [a], async move |ctx| { undo(&ctx, a).await });
+    compensate!(ctx, "a", [a], async move |ctx| { undo(ctx, a).await });
     let b: String = b?;
-    compensate!(ctx, "b", [b], async move |ctx| { undo(&ctx, b).await });
+    compensate!(ctx, "b", [b], async move |ctx| { undo(ctx, b).await });
     Ok(())
 }
 
