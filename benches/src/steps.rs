@@ -57,7 +57,7 @@ struct Replayed {
 }
 
 /// So many steps, then a wait.
-#[job(queue = "steps", tenant = none, needs(Arc<Replayed>), allow(nondeterminism))]
+#[job(queue = "replay", tenant = none, needs(Arc<Replayed>), allow(nondeterminism))]
 async fn many_steps(ctx: &Ctx, steps: u64) -> Result<u64, Failure> {
     let mut sum = 0;
     for number in 0..steps {
@@ -98,7 +98,7 @@ async fn woken(jobs: &Jobs, steps: u64) -> Outcome<Duration> {
     for _ in 0..5 {
         let (passed, mut passes) = mpsc::unbounded_channel();
         let replayed = Arc::new(Replayed { armed: AtomicBool::new(false), passed });
-        let worker = jobs.worker().state(replayed.clone()).queues(["steps"]).start().await?;
+        let worker = jobs.worker().state(replayed.clone()).queues(["replay"]).start().await?;
         let job = jobs.enqueue::<many_steps>(steps).await?.id();
         while jobs.find(job).await?.state != State::Suspended {
             tokio::time::sleep(Duration::from_millis(5)).await;
