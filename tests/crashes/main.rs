@@ -8,6 +8,7 @@ mod oracle;
 mod pg;
 mod plain;
 mod play;
+mod replay;
 mod saga;
 #[path = "../support/mod.rs"]
 mod support;
@@ -48,6 +49,21 @@ mod memory {
         sum.print();
     }
 
+    #[tokio::test]
+    async fn a_replay_of_a_thousand_steps_costs_one_read() {
+        super::replay::costs_one_read(&MemoryFixture::new()).await;
+    }
+
+    /// The job may take its process down once: the next one unwinds, and stops at what nobody knows.
+    #[tokio::test(start_paused = true)]
+    async fn a_saga_whose_crash_budget_is_spent_unwinds_and_stops_at_an_unknown_step() {
+        let mut sum = Sum::default();
+        for fault in [Fault::Crash, Fault::Drain] {
+            sum.add(saga::enumerate(&MemoryFixture::new(), End::Brittle, None, fault, 0, 1).await);
+        }
+        sum.print();
+    }
+
     /// Two crashes, at points taken at random. `JOBS_CASES` sets how many pairs are played, `JOBS_SEED` which.
     #[tokio::test(start_paused = true)]
     async fn a_saga_is_killed_twice() {
@@ -66,6 +82,28 @@ mod postgres {
     #[tokio::test]
     async fn a_plain_job_is_run_whatever_dies() {
         super::plain::enumerate(&PgFixture::new().await).await;
+    }
+
+    #[tokio::test]
+    async fn a_replay_of_a_thousand_steps_costs_one_read() {
+        super::replay::costs_one_read(&PgFixture::new().await).await;
+    }
+
+    #[tokio::test]
+    async fn a_saga_whose_crash_budget_is_spent_unwinds_and_stops_at_an_unknown_step() {
+        killed_at_every_point(End::Brittle).await;
+    }
+
+    /// Drains and an absent store, at every seventh point.
+    #[tokio::test]
+    async fn a_saga_is_drained_and_cut_off() {
+        let store = PgFixture::new().await;
+        let mut sum = Sum::default();
+        for (first, end) in [End::Completes, End::Fails, End::RolledBack].into_iter().enumerate() {
+            sum.add(saga::enumerate(&store, end, None, Fault::Drain, first, 7).await);
+            sum.add(saga::enumerate(&store, end, None, Fault::Away, first + 3, 7).await);
+        }
+        sum.print();
     }
 
     async fn killed_at_every_point(end: End) {

@@ -54,7 +54,7 @@ pub(crate) async fn judge(
             hold!(record.state == State::Completed, "it should have completed");
             hold!(record.output.as_ref().is_some_and(|output| output.as_str() == OUTPUT), "another output");
         }
-        End::Fails if faultless => {
+        End::Fails | End::Brittle if faultless => {
             let code = record.failure.as_ref().map(|failure| &*failure.code);
             let spent = failing.is_some_and(|(_, times)| times >= 4);
             let expected = if spent { code::JOB_COMPENSATION_FAILED.name } else { "X_TEST_SOLD_OUT" };

@@ -8,7 +8,7 @@ use crate::{
 };
 use jobs::{
     Error, JobId, Jobs, Registry, Resolution,
-    driver::{JobRecord, Operation, StepRef},
+    driver::{Driver, JobRecord, Operation, StepRecord, StepStatus},
     error::code,
     prelude::*,
     testing::{Fault, Faults, Incarnation, RigBuilder},
@@ -24,6 +24,8 @@ pub(crate) enum End {
     Fails,
     /// It is rolled back while it waits.
     RolledBack,
+    /// It fails for good as soon as it takes its process down, else after its last step.
+    Brittle,
 }
 
 /// What arrives for a trip.
@@ -79,6 +81,16 @@ async fn trip(ctx: &Ctx, end: End) -> Result<u32, Failure> {
     Ok(hold + paid + booked + seats + packed + u32::from(confirmed.by.is_empty()))
 }
 
+/// A saga that may not take its process down even once.
+#[job(name = "crashes.brittle", tenant = none, crash_budget = 1, retry(max_attempts = 4, backoff = fixed("1s")))]
+async fn brittle(ctx: &Ctx, _input: ()) -> Result<u32, Failure> {
+    let hold: u32 = step!(ctx, "hold", async { act(ctx, "hold").await }).await?;
+    compensate!(ctx, "hold", async move |ctx| { undo(&ctx, "hold").await });
+    let paid: u32 = step!(ctx, "charge", once, async { act(ctx, "charge").await }).await?;
+    compensate!(ctx, "charge", async move |ctx| { undo(&ctx, "charge").await });
+    Err(Failure::terminal(format!("sold out after {hold} and {paid}")).code("X_TEST_SOLD_OUT"))
+}
+
 /// The names of the steps that have a compensation, in no order.
 pub(crate) const COMPENSATED: [&str; 5] = ["hold", "charge", "book", "pack", "seat"];
 /// How often a compensation may fail: as often as the job.
@@ -87,7 +99,7 @@ pub(crate) const BUDGET: u32 = 4;
 pub(crate) const OUTPUT: &str = "36";
 
 pub(crate) fn registry() -> Registry {
-    Registry::builder().job::<trip>().job::<leg>().job::<booking>().build().expect("the jobs agree")
+    Registry::builder().job::<trip>().job::<leg>().job::<booking>().job::<brittle>().build().expect("the jobs agree")
 }
 
 /// One play.
@@ -96,6 +108,18 @@ pub(crate) struct Trip {
     pub(crate) job: JobId,
     pub(crate) ledger: Ledger,
     published: AtomicBool,
+}
+
+impl Trip {
+    /// Says of a payment of which nobody knows what the ledger knows.
+    async fn answer(&self, driver: &dyn Driver, run: JobId) -> Result<(), Error> {
+        let unknown = |step: &StepRecord| step.once && step.status == StepStatus::Started;
+        let Some(step) = driver.steps(run).await?.into_iter().find(unknown) else { return Ok(()) };
+        let took_effect = self.ledger.count(run, "charge", false) > 0;
+        let done = || Resolution::Done(jobs::JsonText::parse("7").expect("valid"));
+        let answer = if took_effect { done() } else { Resolution::Again };
+        driver.operate(run, Operation::Resolve(step.id, answer)).await
+    }
 }
 
 impl Scenario for Trip {
@@ -114,14 +138,7 @@ impl Scenario for Trip {
             return Ok(());
         }
         if record.parked.is_some_and(|parked| parked.code == code::STEP_UNKNOWN.name) {
-            let took_effect = self.ledger.count(self.job, "charge", false) > 0;
-            let answer = if took_effect {
-                Resolution::Done(jobs::JsonText::parse("7").expect("valid"))
-            } else {
-                Resolution::Again
-            };
-            let step = StepRef { name: "charge".to_owned(), key: String::new() };
-            return match jobs.driver().operate(self.job, Operation::Resolve(step, answer)).await {
+            return match self.answer(jobs.driver().as_ref(), self.job).await {
                 // The answer to the first try was lost.
                 Err(error) if error.code() == code::JOB_STATE_REFUSED => Ok(()),
                 answer => answer,
@@ -147,7 +164,11 @@ pub(crate) async fn once(
 ) -> Vec<String> {
     store.empty().await;
     let jobs = Jobs::new(store.driver(), registry());
-    let job = jobs.enqueue::<trip>(end).await.expect("accepted").id();
+    let enqueued = match end {
+        End::Brittle => jobs.enqueue::<brittle>(()).await,
+        end => jobs.enqueue::<trip>(end).await,
+    };
+    let job = enqueued.expect("accepted").id();
     let trip = Trip { end, job, ledger: Ledger::new(store.driver(), failing), published: AtomicBool::new(false) };
     let (record, lives) = play(store, &trip, job, faults).await;
     let points = faults.points();
@@ -176,6 +197,7 @@ async fn resume(store: &dyn Store, trip: &Trip) {
     for run in children.chain([trip.job]) {
         let record = store.driver().find(run).await.expect("a find answers").expect("it is stored");
         if stuck(&record) {
+            trip.answer(&*store.driver(), run).await.expect("it may be answered for");
             store.driver().operate(run, Operation::Resume).await.expect("it may be resumed");
             play(store, trip, run, &faults).await;
         }
