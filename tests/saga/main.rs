@@ -8,6 +8,7 @@ mod children;
 mod ends;
 mod on_postgres;
 mod order;
+mod races;
 mod renamed;
 mod replay;
 mod roll_back;

@@ -117,3 +117,27 @@ async fn each_way_in_which_code_and_records_part_is_told() {
 async fn the_assertion_tells_what_does_not_fit() {
     assert_replays(code::<other_kind>().jobs(), history().await).await;
 }
+
+/// Waits in a race.
+#[job(tenant = none)]
+async fn waits_in_a_race(ctx: &Ctx) -> Result<(), Failure> {
+    race!(ctx, "either",
+        () = sleep!(ctx, "short", "1h") => (),
+        () = sleep!(ctx, "long", "2h") => (),
+    )
+    .await?;
+    sleep!(ctx, "after", "1d").await;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_run_that_waits_in_a_race_or_behind_one_fits_its_own_code() {
+    let (app, _) = harness!(waits_in_a_race);
+    let run = app.run::<waits_in_a_race>(()).await;
+    let replayed = app.jobs().replay_check(run.job).await.expect("it is stored");
+    assert_eq!((replayed.findings, replayed.end), (vec![], ReplayEnd::Open(vec!["short".into(), "long".into()])));
+    app.clock().advance("1h");
+    assert_eq!(app.drain().await[0].outcome, Outcome::Parked);
+    let replayed = app.jobs().replay_check(run.job).await.expect("it is stored");
+    assert_eq!((replayed.findings, replayed.end), (vec![], ReplayEnd::Open(vec!["after".into()])));
+}

@@ -1,6 +1,6 @@
 //! Knows which step's body the current code is part of, so that a step inside a step is refused.
 
-use super::{error::StepError, run::Run};
+use super::{error::StepError, run::Run, state::Counter};
 use crate::{
     error::code,
     failure::{Failure, Verdict},
@@ -22,7 +22,11 @@ impl Run {
     /// Runs the body of a step, or of a compensation, as such.
     pub(crate) fn inside<F: Future>(&self, step: String, body: F) -> impl Future<Output = F::Output> + use<F> {
         // Each try is given the same values.
-        self.state().ordinals.retain(|(_, of), _| *of != step);
+        let mut state = self.state();
+        for counter in Counter::ALL {
+            state.ordinals.remove(&(counter, step.clone()));
+        }
+        drop(state);
         INSIDE.scope(Inside { run: self.identity(), step }, body)
     }
 

@@ -67,7 +67,10 @@ impl Run {
             Some(record) => record.position,
             None => {
                 drop(busy);
-                self.stay_unless_forward(&label).await?;
+                // Of a race that is not decided a replay comes to what its branches have recorded.
+                if kind != StepKind::Race || self.goes_forward() {
+                    self.stay_unless_forward(&label).await?;
+                }
                 let busy = self.busy();
                 let position = self.state().next_position();
                 return Ok(Opened { id: found, kind, position, record: None, busy: Some(busy), began });

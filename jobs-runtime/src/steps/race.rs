@@ -49,16 +49,16 @@ pub trait Polled {
     type Won;
     /// Polls those that may be, in order. `place` is the first one's.
     fn poll(&mut self, cx: &mut Context<'_>, only: Option<u32>, place: u32) -> Poll<(u32, Self::Won)>;
-    /// Polls those once that lost, and drops what they give.
-    fn replay_losers(&mut self, cx: &mut Context<'_>, winner: u32, place: u32);
+    /// Polls all but this one, in order, and drops what they give. Ready once all have given something.
+    fn replay(&mut self, cx: &mut Context<'_>, but: Option<u32>, place: u32) -> Poll<()>;
 }
 
 impl<F: Future, R: Branches> Branches for Branch<F, R> {
     type Won = Won<F::Output, R::Won>;
-    type Polled = Branch<Pin<Box<F>>, R::Polled>;
+    type Polled = Branch<Option<Pin<Box<F>>>, R::Polled>;
 
     fn start(self) -> Self::Polled {
-        Branch(Box::pin(self.0), self.1.start())
+        Branch(Some(Box::pin(self.0)), self.1.start())
     }
 }
 
@@ -71,23 +71,31 @@ impl Branches for NoBranch {
     }
 }
 
-impl<F: Future, R: Polled> Polled for Branch<Pin<Box<F>>, R> {
+impl<F: Future, R: Polled> Polled for Branch<Option<Pin<Box<F>>>, R> {
     type Won = Won<F::Output, R::Won>;
 
     fn poll(&mut self, cx: &mut Context<'_>, only: Option<u32>, place: u32) -> Poll<(u32, Self::Won)> {
         if only.is_none_or(|only| only == place)
-            && let Poll::Ready(output) = self.0.as_mut().poll(cx)
+            && let Some(branch) = &mut self.0
+            && let Poll::Ready(output) = branch.as_mut().poll(cx)
         {
             return Poll::Ready((place, Won::First(output)));
         }
         self.1.poll(cx, only, place + 1).map(|(place, won)| (place, Won::Later(won)))
     }
 
-    fn replay_losers(&mut self, cx: &mut Context<'_>, winner: u32, place: u32) {
-        if place != winner {
-            drop(self.0.as_mut().poll(cx));
+    fn replay(&mut self, cx: &mut Context<'_>, but: Option<u32>, place: u32) -> Poll<()> {
+        let mut replayed = Poll::Ready(());
+        if but != Some(place)
+            && let Some(branch) = &mut self.0
+        {
+            match branch.as_mut().poll(cx) {
+                Poll::Ready(_) => self.0 = None,
+                Poll::Pending => replayed = Poll::Pending,
+            }
         }
-        self.1.replay_losers(cx, winner, place + 1);
+        let others = self.1.replay(cx, but, place + 1);
+        if others.is_pending() { others } else { replayed }
     }
 }
 
@@ -98,7 +106,9 @@ impl Polled for NoBranch {
         Poll::Pending
     }
 
-    fn replay_losers(&mut self, _: &mut Context<'_>, _: u32, _: u32) {}
+    fn replay(&mut self, _: &mut Context<'_>, _: Option<u32>, _: u32) -> Poll<()> {
+        Poll::Ready(())
+    }
 }
 
 /// What is recorded of a race.
@@ -139,13 +149,19 @@ pub async fn race<B: Branches>(
     opened.busy = None;
     let before = if winner.is_none() { run.state().begun.clone() } else { HashSet::new() };
     let mut branches = branches.start();
-    if let Some(winner) = winner.filter(|_| !run.goes_forward()) {
-        // What lost may have done something, too: it registers how that is undone.
-        poll_fn(|cx| {
-            branches.replay_losers(cx, winner, 0);
-            Poll::Ready(())
-        })
-        .await;
+    if !run.goes_forward() {
+        // What did not win may have done something, too: it registers how that is undone.
+        let open = run.frontier().len();
+        let all = poll_fn(|cx| match (branches.replay(cx, winner, 0), winner) {
+            (Poll::Pending, None) => Poll::Pending,
+            (_, Some(_)) | (Poll::Ready(()), None) => Poll::Ready(()),
+        });
+        all.await;
+        match winner {
+            // The body goes on without it.
+            Some(_) => run.state().frontier.truncate(open),
+            None => run.stay_unless_forward(&label).await?,
+        }
     }
     let (place, won) = poll_fn(|cx| branches.poll(cx, winner, 0)).await;
     drop(branches);

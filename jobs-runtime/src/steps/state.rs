@@ -55,6 +55,10 @@ pub(super) enum Counter {
     Numbers,
 }
 
+impl Counter {
+    pub(super) const ALL: [Self; 3] = [Self::Times, Self::Ids, Self::Numbers];
+}
+
 impl State {
     /// Takes over what is recorded.
     pub(super) fn load(&mut self, records: Vec<StepRecord>) {

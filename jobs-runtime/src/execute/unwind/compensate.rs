@@ -65,7 +65,7 @@ impl Run {
         bounds.timeout = own.or(bounds.timeout);
         let inner = ctx.clone();
         let body = async move { run(inner, output).await };
-        let body = ctx.scope(ctx.steps().inside(format!("undo {}", step.name), body)).in_current_span();
+        let body = ctx.scope(ctx.steps().inside(format!("undo {}", label(&step)), body)).in_current_span();
         let body = deadline::run(body, &unwinding.cancel, &self.host.lost, &bounds).await;
         ctx.progresses().flush().await;
         if matches!(body, Body::Abandoned) {
