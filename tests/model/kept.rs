@@ -9,7 +9,10 @@ const HOLD: Step =
 
 /// What was wrong, and the history that showed it.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Call>)> {
-    vec![("a ready job that was rolled back went to the end of its queue", a_ready_job_keeps_its_place())]
+    vec![
+        ("a ready job that was rolled back went to the end of its queue", a_ready_job_keeps_its_place()),
+        ("a pivot ended a cancel too, where a roll back followed that", a_cancel_outlives_a_pivot()),
+    ]
 }
 
 fn a_ready_job_keeps_its_place() -> Vec<Call> {
@@ -23,5 +26,22 @@ fn a_ready_job_keeps_its_place() -> Vec<Call> {
         Call::RollBack(Which::Any(1)),
         Call::StartWorker,
         Call::Claim { worker: 1, limit: 1 },
+    ]
+}
+
+fn a_cancel_outlives_a_pivot() -> Vec<Call> {
+    let write = |step| Call::Write {
+        worker: 1,
+        claim: Which::Open(0),
+        change: Change::Step(Step { status: StepStatus::Done, ..step }),
+    };
+    vec![
+        Call::StartWorker,
+        Call::Enqueue(vec![NEW]),
+        Call::Claim { worker: 0, limit: 1 },
+        write(HOLD),
+        Call::Cancel(Which::Open(0)),
+        Call::RollBack(Which::Open(0)),
+        write(Step { name: Name::Pivot, ..HOLD }),
     ]
 }

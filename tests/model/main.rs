@@ -122,7 +122,7 @@ mod postgres {
     fn random_histories_match_the_model() {
         // One database for all: making one takes longer than a history.
         let one = OnceCell::new();
-        super::prove(60, 500, || async {
+        super::prove(150, 500, || async {
             let store: &Arc<PgFixture> = one.get_or_init(|| async { Arc::new(PgFixture::new().await) }).await;
             store.empty().await;
             Arc::clone(store)

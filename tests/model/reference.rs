@@ -27,6 +27,8 @@ pub(crate) struct Job {
     pub(crate) attempt: u32,
     pub(crate) crashes: u16,
     pub(crate) asked: Option<Asked>,
+    /// Whether it was asked to cancel before it was asked to roll back.
+    pub(crate) cancelled_before: bool,
     pub(crate) run: Run,
     pub(crate) parent: Option<usize>,
     due: Option<u64>,
@@ -58,8 +60,20 @@ impl Model {
         }
         let id = self.jobs.len();
         let run = Run::default();
-        let (state, asked, due, held) = (None, None, None, None);
-        self.jobs.push(Job { new, state, attempt: 1, crashes: 0, asked, run, parent, due, ready: 0, held });
+        let (state, asked, cancelled_before, due, held) = (None, None, false, None, None);
+        self.jobs.push(Job {
+            new,
+            state,
+            attempt: 1,
+            crashes: 0,
+            asked,
+            cancelled_before,
+            run,
+            parent,
+            due,
+            ready: 0,
+            held,
+        });
         new.key.map(|(key, _)| self.keys.insert(key, id));
         self.wait(id, new.delay);
         Ok(id)
@@ -210,6 +224,7 @@ impl Model {
         let answer = match (self.jobs[id].run.stage, self.jobs[id].state) {
             (Stage::PastPivot, _) => return None,
             (_, Some(State::Running)) => {
+                self.jobs[id].cancelled_before |= self.jobs[id].asked == Some(Asked::Cancel);
                 self.jobs[id].asked = Some(Asked::RollBack);
                 Cancelled::Asked
             }
@@ -254,7 +269,8 @@ impl Model {
 
     pub(crate) fn wait(&mut self, id: usize, delay: u64) {
         let job = &mut self.jobs[id];
-        (job.held, job.asked, job.due, job.ready) = (None, None, Some(self.now + delay), self.step);
+        (job.held, job.asked, job.cancelled_before) = (None, None, false);
+        (job.due, job.ready) = (Some(self.now + delay), self.step);
         job.run.parked = None;
         job.state = Some(if delay == 0 { State::Ready } else { State::Delayed });
     }
@@ -292,7 +308,7 @@ impl Model {
 
     fn end(&mut self, id: usize, state: State, keep: bool) {
         let job = &mut self.jobs[id];
-        (job.held, job.asked, job.run.parked) = (None, None, None);
+        (job.held, job.asked, job.cancelled_before, job.run.parked) = (None, None, false, None);
         job.state = (keep || state == State::Dead).then_some(state);
         self.free_key(id, &[Hold::Queued, Hold::Live]);
         let parent = self.jobs[id].parent.filter(|parent| self.jobs[*parent].is_live_or_dead());

@@ -140,7 +140,9 @@ impl Job {
         self.run.stage = self.run.stage.max(Stage::Recorded);
         if step.name == Name::Pivot && self.run.stage != Stage::Unwinding {
             self.run.stage = Stage::PastPivot;
-            self.asked = self.asked.filter(|asked| *asked != Asked::RollBack);
+            if self.asked == Some(Asked::RollBack) {
+                self.asked = self.cancelled_before.then_some(Asked::Cancel);
+            }
         }
     }
 
@@ -150,7 +152,8 @@ impl Job {
         let position = self.run.records.get(&key).map_or(self.run.next_position(), |earlier| earlier.position);
         let record = Record { status: StepStatus::Done, position, attempt: self.attempt, tries: 0, child: None };
         self.run.records.insert(key, record);
-        (self.run.stage, self.crashes, self.asked) = (Stage::Unwinding, 0, None);
+        (self.run.stage, self.crashes) = (Stage::Unwinding, 0);
+        (self.asked, self.cancelled_before) = (None, false);
     }
 }
 

@@ -136,7 +136,7 @@ async fn perform(ctx: &Ctx, Task { n, act }: Task) -> Result<(), Failure> {
 }
 
 /// Writes into the test's log, past the worker's own connections.
-async fn log(ctx: &Ctx, n: i32, event: &str) -> Result<(), Failure> {
+pub(crate) async fn log(ctx: &Ctx, n: i32, event: &str) -> Result<(), Failure> {
     sqlx::query("INSERT INTO log (n, job, attempt, crashes, pid, event) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(n)
         .bind(ctx.id().0)

@@ -122,7 +122,8 @@ pub trait Driver: Send + Sync + 'static {
     ///   it may be about to record: let go before it has, it ends as cancelled; after, it becomes ready and unwinds.
     /// - The job ends as cancelled once its steps are undone. Until then the answer is [`CancelAnswer::Asked`].
     /// - Its children that have not ended are rolled back the same way; one that is past its pivot goes on.
-    /// - A pivot that is recorded while the request is open ends the request: the run goes forward.
+    /// - A pivot that is recorded while the request is open ends the request: the run goes forward, or ends as cancelled
+    ///   where it had been asked to cancel before.
     ///
     /// # Errors
     /// `X_JOB_STATE_REFUSED` for a run that is past its pivot.

@@ -81,7 +81,7 @@ fn is_over(row: &Row) -> Option<CancelAnswer> {
 /// Asks a running job's worker.
 fn ask(store: &mut Store, job: JobId, asked: Asked) -> CancelAnswer {
     let held = store.get_mut(job).and_then(|row| {
-        row.asked = Some(asked);
+        row.ask(asked);
         row.held
     });
     if let Some(held) = held {

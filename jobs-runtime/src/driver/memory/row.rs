@@ -32,6 +32,8 @@ pub(super) struct Row {
     pub(super) held: Option<Held>,
     /// What a running job was asked to do.
     pub(super) asked: Option<Asked>,
+    /// Whether it was asked to cancel before it was asked to roll back.
+    pub(super) cancelled_before: bool,
     pub(super) stage: Stage,
     pub(super) steps: Steps,
     /// What makes a parked run ready before it is due.
@@ -81,6 +83,7 @@ impl Row {
             expires_at: new.expires_after.map(|age| clock::after(start, age)),
             held: None,
             asked: None,
+            cancelled_before: false,
             stage: Stage::Fresh,
             steps: Steps::default(),
             waits: Vec::new(),
@@ -117,7 +120,20 @@ impl Row {
         self.stage = self.stage.max(Stage::Recorded);
         if step.kind == StepKind::Pivot && self.stage < Stage::PastPivot {
             self.stage = Stage::PastPivot;
-            self.asked = self.asked.filter(|asked| *asked != Asked::RollBack);
+            self.take_back_roll_back();
+        }
+    }
+
+    /// Notes what it is asked, while it runs.
+    pub(super) fn ask(&mut self, asked: Asked) {
+        self.cancelled_before |= self.asked == Some(Asked::Cancel);
+        self.asked = Some(asked);
+    }
+
+    /// Ends a request to roll back. One to cancel that came before it stands.
+    fn take_back_roll_back(&mut self) {
+        if self.asked == Some(Asked::RollBack) {
+            self.asked = self.cancelled_before.then_some(Asked::Cancel);
         }
     }
 
@@ -127,7 +143,7 @@ impl Row {
         self.stage = Stage::Unwinding;
         self.failure = Some(failure.clone());
         self.crashes = 0;
-        self.asked = None;
+        (self.asked, self.cancelled_before) = (None, false);
     }
 
     /// Gives it to a worker.
@@ -225,7 +241,7 @@ impl Row {
         self.state = state;
         self.held = None;
         self.due_at = None;
-        self.asked = None;
+        (self.asked, self.cancelled_before) = (None, false);
         self.waits.clear();
         self.parked = None;
     }
