@@ -51,4 +51,9 @@ mod postgres {
     async fn events_and_waits_meet_within_milliseconds() {
         super::pairs::play(super::amount(20_000, 1_000)).await;
     }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn without_a_listener_a_parked_run_goes_on_within_a_poll() {
+        super::pairs::without_a_listener().await;
+    }
 }

@@ -1,7 +1,13 @@
 //! A run that waits and an event that is published some milliseconds before or after, on Postgres, thousands of times.
 
-use crate::{Random, support::Db};
-use jobs::{driver::KindCount, prelude::*};
+use crate::{
+    Random,
+    support::{Db, eventually},
+};
+use jobs::{
+    driver::{KindCount, pg::Pg},
+    prelude::*,
+};
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
@@ -169,4 +175,35 @@ pub(crate) async fn play(count: u64) {
     worker.drain().await;
     assert!(slowest < Duration::from_secs(20), "some run was found by the poll alone: {slowest:?}");
     assert!(missed.is_empty() && doubled.is_empty(), "missed {missed:#?}, doubled {doubled:#?}");
+}
+
+/// Without a listener, as behind a pooler in transaction mode, a parked run goes on within a poll.
+pub(crate) async fn without_a_listener() {
+    const RUNS: u64 = 20;
+    let db = Db::new();
+    let deaf = Pg::options().transaction_pooler(true).build(db.pool(10).await).expect("it is built");
+    let jobs = Jobs::builder().driver(Arc::new(deaf)).expect("the registry is right");
+    let (comes, _coming) = mpsc::unbounded_channel();
+    let world = World { comes, passed: Arc::default() };
+    let worker = jobs.worker().state(world.clone()).start().await.expect("it starts");
+    let pairs = (0..RUNS).map(|number| Pair { number, meeting: Meeting::Late });
+    jobs.enqueue_many::<pair>(pairs).await.expect("accepted");
+    let parked = async || {
+        let counts = jobs.counts().await.expect("counts answer");
+        counts.iter().any(|it| it.state == State::Suspended && it.jobs == RUNS).then_some(())
+    };
+    eventually("the runs are parked", parked).await;
+    let mut published = Vec::new();
+    for number in 0..RUNS {
+        Paid { number }.publish(&jobs, number).await.expect("published");
+        published.push(Instant::now());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let passed = || world.passed.lock().expect("no holder panics").clone();
+    eventually("the runs go on", async || (passed().len() as u64 == RUNS).then_some(())).await;
+    let waits = (0..RUNS).map(|number| passed()[&number][0].saturating_duration_since(published[number as usize]));
+    let slowest = waits.max().unwrap_or_default();
+    println!("{RUNS} runs woken without a listener, the slowest after {slowest:.1?}");
+    assert!(slowest < Duration::from_secs(6), "longer than a poll: {slowest:?}");
+    worker.drain().await;
 }
