@@ -45,7 +45,7 @@ async fn booking(_ctx: &Ctx, _trip: JobId) -> Result<(), Failure> {
 #[job(name = "crashes.leg", tenant = none, retry(max_attempts = 4, backoff = fixed("1s")))]
 async fn leg(ctx: &Ctx, lingers: bool) -> Result<u32, Failure> {
     let seat: u32 = step!(ctx, "seat", async { act(ctx, "seat").await }).await?;
-    compensate!(ctx, "seat", async move |ctx| { undo(&ctx, "seat").await });
+    compensate!(ctx, "seat", async move |ctx| { undo(ctx, "seat").await });
     if lingers {
         sleep!(ctx, "linger", "90d").await;
     }
@@ -56,17 +56,17 @@ async fn leg(ctx: &Ctx, lingers: bool) -> Result<u32, Failure> {
 #[job(name = "crashes.trip", tenant = none, retry(max_attempts = 4, backoff = fixed("1s")))]
 async fn trip(ctx: &Ctx, end: End) -> Result<u32, Failure> {
     let hold: u32 = step!(ctx, "hold", async { act(ctx, "hold").await }).await?;
-    compensate!(ctx, "hold", async move |ctx| { undo(&ctx, "hold").await });
+    compensate!(ctx, "hold", async move |ctx| { undo(ctx, "hold").await });
 
     let paid: u32 = step!(ctx, "charge", once, async { act(ctx, "charge").await }).await?;
-    compensate!(ctx, "charge", async move |ctx| { undo(&ctx, "charge").await });
+    compensate!(ctx, "charge", async move |ctx| { undo(ctx, "charge").await });
 
     let booked: u32 = step_tx!(ctx, "book", async |tx| {
         ctx.jobs().enqueue::<booking>(ctx.id()).delay("365d").in_tx(tx).await?;
         Ok(1)
     })
     .await?;
-    compensate!(ctx, "book", async move |ctx| { undo(&ctx, "book").await });
+    compensate!(ctx, "book", async move |ctx| { undo(ctx, "book").await });
 
     let out = spawn!(ctx, "out", leg, false).await?;
     let back = spawn!(ctx, "back", leg, end != End::Completes).await?;
@@ -74,7 +74,7 @@ async fn trip(ctx: &Ctx, end: End) -> Result<u32, Failure> {
     let seats = out.join().await? + if end == End::Completes { back.join().await? } else { 0 };
 
     let packed: u32 = step!(ctx, "pack", async { act(ctx, "pack").await }).await?;
-    compensate!(ctx, "pack", async move |ctx| { undo(&ctx, "pack").await });
+    compensate!(ctx, "pack", async move |ctx| { undo(ctx, "pack").await });
     if end == End::Fails {
         return Err(Failure::terminal("sold out").code("X_TEST_SOLD_OUT"));
     }
@@ -85,9 +85,9 @@ async fn trip(ctx: &Ctx, end: End) -> Result<u32, Failure> {
 #[job(name = "crashes.brittle", tenant = none, crash_budget = 1, retry(max_attempts = 4, backoff = fixed("1s")))]
 async fn brittle(ctx: &Ctx, _input: ()) -> Result<u32, Failure> {
     let hold: u32 = step!(ctx, "hold", async { act(ctx, "hold").await }).await?;
-    compensate!(ctx, "hold", async move |ctx| { undo(&ctx, "hold").await });
+    compensate!(ctx, "hold", async move |ctx| { undo(ctx, "hold").await });
     let paid: u32 = step!(ctx, "charge", once, async { act(ctx, "charge").await }).await?;
-    compensate!(ctx, "charge", async move |ctx| { undo(&ctx, "charge").await });
+    compensate!(ctx, "charge", async move |ctx| { undo(ctx, "charge").await });
     Err(Failure::terminal(format!("sold out after {hold} and {paid}")).code("X_TEST_SOLD_OUT"))
 }
 

@@ -83,8 +83,12 @@ async fn meet(jobs: Jobs, job: jobs::JobId, come: Pair, after: Duration, publish
             jobs.cancel(job).await.expect("it answers");
             return;
         }
-        Meeting::Doubled => drop(tokio::join!(publish(), publish())),
-        Meeting::Close | Meeting::Late | Meeting::TimedOut => drop(publish().await),
+        Meeting::Doubled => {
+            tokio::join!(publish(), publish());
+        }
+        Meeting::Close | Meeting::Late | Meeting::TimedOut => {
+            publish().await;
+        }
     }
     published.lock().expect("no holder panics").insert(come.number, Instant::now());
 }

@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 #[job(tenant = none, queue = "work", crash_budget = 10000, retry(max_attempts = 1000, backoff = fixed("200ms")))]
 async fn saga(ctx: &Ctx, Task { n, act }: Task) -> Result<(), Failure> {
     step!(ctx, "hold", async { slowly(ctx, n, "hold").await }).await?;
-    compensate!(ctx, "hold", async move |ctx| { slowly(&ctx, n, "undo hold").await });
+    compensate!(ctx, "hold", async move |ctx| { slowly(ctx, n, "undo hold").await });
     step_tx!(ctx, "book", async |tx| {
         sqlx::query("INSERT INTO ledger (job) VALUES ($1)").bind(ctx.id().0).execute(tx.pg()?).await?;
         Ok(())
     })
     .await?;
-    compensate!(ctx, "book", async move |ctx| { slowly(&ctx, n, "undo book").await });
+    compensate!(ctx, "book", async move |ctx| { slowly(ctx, n, "undo book").await });
     sleep!(ctx, "rest", "100ms").await;
     step!(ctx, "pack", async { slowly(ctx, n, "pack").await }).await?;
-    compensate!(ctx, "pack", async move |ctx| { slowly(&ctx, n, "undo pack").await });
+    compensate!(ctx, "pack", async move |ctx| { slowly(ctx, n, "undo pack").await });
     if let Act::Refuse = act {
         return Err(Failure::terminal("as its act says").code("X_REFUSED"));
     }
