@@ -17,7 +17,7 @@ async fn hold_or_late(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
 
 async fn hold(ctx: &Ctx) -> Result<(), StepError> {
     step!(ctx, "hold", async { act(ctx, "hold").await }).await?;
-    compensate!(ctx, "hold", async move |ctx| { undo(&ctx, "hold").await });
+    compensate!(ctx, "hold", async move |ctx| { undo(ctx, "hold").await });
     sleep!(ctx, "confirmation", "30d").await;
     Ok(())
 }
@@ -29,7 +29,7 @@ async fn late_or_hold(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
         () = sleep!(ctx, "patience", "1h") => "late",
         held = async {
             step!(ctx, "hold", async { act(ctx, "hold").await }).await?;
-            compensate!(ctx, "hold", async move |ctx| { undo(&ctx, "hold").await });
+            compensate!(ctx, "hold", async move |ctx| { undo(ctx, "hold").await });
             sleep!(ctx, "confirmation", "30d").await;
             Ok::<_, StepError>(())
         } => { held?; "held" },
@@ -69,7 +69,7 @@ async fn what_a_branch_did_that_lost_is_undone() {
 async fn ids(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
     for name in ["a", "b"] {
         step!(ctx, "take", key = name, async { act(ctx, format!("take {}", ctx.uuid())).await }).await?;
-        compensate!(ctx, "take", key = name, async move |ctx| { undo(&ctx, ctx.uuid().to_string()).await });
+        compensate!(ctx, "take", key = name, async move |ctx| { undo(ctx, ctx.uuid().to_string()).await });
     }
     Err(Failure::terminal("no"))
 }

@@ -1,5 +1,6 @@
 //! What interrupts an unwinding: a drain, the end of a process, a lost lease, a step of which nobody knows the outcome.
 
+use crate::support::eventually;
 use crate::world::{Fault, World, act, harness, to_its_end, undo};
 use jobs::{
     JobId, Outcome, Resolution,
@@ -279,4 +280,43 @@ async fn a_compensation_behind_a_join_is_found_although_the_other_branch_was_kil
     app.drain().await;
     assert_eq!(world.done(), ["a", "b", "undo a!"], "the branch that was killed did not begin again");
     assert_eq!(app.state_of(job).await, State::Cancelled);
+}
+
+/// Blocks a thread in its second step for longer than its timeout and all graces.
+#[job(tenant = none, timeout = "600ms", retry(max_attempts = 1))]
+async fn blocks(ctx: &Ctx, _input: ()) -> Result<(), Failure> {
+    step!(ctx, "a", async { act(ctx, "a").await }).await?;
+    compensate!(ctx, "a", async move |ctx| {
+        act(ctx, "undo a").await?;
+        while !ctx.state::<World>()?.done().contains(&"blocked".to_owned()) {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        Ok::<_, Failure>(())
+    });
+    step!(ctx, "block", async {
+        std::thread::sleep(Duration::from_millis(1_900));
+        act(ctx, "blocked").await
+    })
+    .await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_step_that_ends_in_a_body_left_behind_is_not_recorded_while_the_run_unwinds() {
+    let world = World::default();
+    let registry = Registry::builder().job::<blocks>().build().unwrap();
+    let jobs = Jobs::builder().registry(registry).memory().unwrap();
+    let worker = jobs.worker().cancel_grace("10ms").state(world.clone()).start().await.unwrap();
+    let job = blocks::enqueue(&jobs, ()).await.unwrap().id();
+    let record = eventually("it is dead", || async {
+        let record = jobs.find(job).await.unwrap();
+        record.state.is_final().then_some(record)
+    })
+    .await;
+    assert_eq!(record.failure.unwrap().code, "X_JOB_TIMEOUT");
+    assert_eq!(world.done(), ["a", "undo a", "blocked"]);
+    let steps = jobs.steps(job).await.unwrap();
+    assert!(steps.iter().all(|step| step.id.name != "block"), "{steps:?}");
+    worker.drain().await;
 }

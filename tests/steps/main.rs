@@ -13,6 +13,7 @@ mod races;
 mod refused;
 mod replay;
 mod retry;
+mod set;
 mod store;
 #[path = "../support/mod.rs"]
 mod support;

@@ -3,7 +3,7 @@
 use crate::log::{Log, note};
 use jobs::{
     Error, JobId, Jobs, State,
-    driver::{Change, Driver, Memory, StepRecord, WorkerId, Write, Written},
+    driver::{Change, Driver, Fence, Memory, StepRecord, StepTransaction, WorkerId, Write, Written},
     error::code,
     prelude::*,
     testing::{Overlay, eventually},
@@ -27,12 +27,14 @@ struct Otherwise {
     /// How many reads of a run's records fail.
     unread: AtomicU32,
     reads: AtomicU32,
+    /// How many transactions of steps do not begin.
+    untaken: AtomicU32,
 }
 
 impl Otherwise {
     fn new(stale: u32, unread: u32) -> Arc<Self> {
         let (stale, unread) = (AtomicU32::new(stale), AtomicU32::new(unread));
-        Arc::new(Self { memory: Memory::new(), stale, unread, reads: AtomicU32::new(0) })
+        Arc::new(Self { memory: Memory::new(), stale, unread, reads: AtomicU32::new(0), untaken: AtomicU32::new(0) })
     }
 }
 
@@ -54,6 +56,18 @@ impl Overlay for Shared {
             return Box::pin(async { Ok(writes.iter().map(|_| Written::Stale).collect()) });
         }
         self.under().commit(worker, writes)
+    }
+
+    fn begin_step(
+        &self,
+        worker: WorkerId,
+        fence: Fence,
+        tenant: Option<String>,
+    ) -> Answer<'_, Box<dyn StepTransaction>> {
+        if takes_one(&self.0.untaken) {
+            return Box::pin(async { Err(Error::new(code::STORE_UNAVAILABLE, "the test says so")) });
+        }
+        self.under().begin_step(worker, fence, tenant)
     }
 
     fn steps(&self, job: JobId) -> Answer<'_, Vec<StepRecord>> {
@@ -125,4 +139,29 @@ async fn a_run_whose_records_stay_unreadable_begins_no_body() {
     assert_eq!(jobs.find(job).await.expect("it is stored").attempt, 2, "no attempt is counted");
     assert_eq!(log.take(), ["step", "attempt 1"]);
     worker.drain().await;
+}
+
+/// Nothing but a transaction, in its only attempt.
+#[job(tenant = none, retry(max_attempts = 1))]
+async fn in_one_attempt(ctx: &Ctx) -> Result<(), Failure> {
+    step_tx!(ctx, "move", async |_tx| Ok(())).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_answer_to_a_transaction_costs_no_attempt() {
+    let store = Otherwise::new(0, 0);
+    store.untaken.store(1, SeqCst);
+    let registry = Registry::builder().job::<in_one_attempt>().build().expect("one job");
+    let jobs = Jobs::new(Arc::new(Shared(Arc::clone(&store))), registry);
+    let worker = jobs.worker().start().await.expect("it starts");
+    let job = jobs.enqueue::<in_one_attempt>(()).await.expect("accepted").id();
+    eventually(|| async { store.untaken.load(SeqCst) == 0 && in_state_now(&jobs, job).await != State::Running }).await;
+    let record = jobs.find(job).await.expect("it is stored");
+    assert_eq!((record.state, record.attempt, record.failure), (State::Delayed, 1, None));
+    worker.drain().await;
+}
+
+async fn in_state_now(jobs: &Jobs, job: JobId) -> State {
+    jobs.find(job).await.expect("it is stored").state
 }

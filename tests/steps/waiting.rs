@@ -254,3 +254,37 @@ async fn forty_sleeps_at_once_are_parked_and_over_at_once() {
     let runs = app.drain().await;
     assert_eq!((runs[0].outcome, runs[0].steps_replayed), (Outcome::Completed, 40));
 }
+
+/// Sleeps, and waits for a parcel, beside a step that fails at first.
+#[job(tenant = none, retry(max_attempts = 2, backoff = fixed("30m")))]
+async fn naps_beside(ctx: &Ctx) -> Result<bool, Failure> {
+    let work = step!(ctx, "work", async {
+        tokio::time::sleep(Duration::from_millis(1_300)).await;
+        if ctx.attempt() == 1 { Err(Failure::retry("not yet")) } else { Ok(()) }
+    });
+    let nap = async {
+        sleep!(ctx, "nap", "1h").await;
+        Ok(())
+    };
+    let parcel = async {
+        let parcel: Option<Shipped> = wait_for!(ctx, "parcel", key = "k", timeout = "45m").await?;
+        Ok(parcel.is_some())
+    };
+    tokio::try_join!(work, nap, parcel).map(|(_, (), came)| came).map_err(|error: StepError| Failure::from(error))
+}
+
+#[tokio::test]
+async fn the_times_of_a_sleep_and_a_wait_beside_a_step_outlast_the_failure_of_the_attempt() {
+    let (app, _) = harness!(naps_beside);
+    let run = app.run::<naps_beside>(()).await;
+    assert_eq!(run.outcome, Outcome::Retried);
+    app.clock().advance("30m");
+    let run = app.drain().await.remove(0);
+    assert_eq!((run.outcome, run.resume_after), (Outcome::Parked, Some(Duration::from_secs(15 * 60))));
+    app.clock().advance("15m");
+    let run = app.drain().await.remove(0);
+    assert_eq!((run.outcome, run.resume_after), (Outcome::Parked, Some(Duration::from_secs(15 * 60))));
+    app.clock().advance("15m");
+    assert_eq!(app.drain().await[0].outcome, Outcome::Completed);
+    assert!(!app.output::<bool>(run.job).await);
+}

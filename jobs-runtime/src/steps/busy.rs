@@ -18,3 +18,20 @@ impl Drop for Busy {
         self.0.state().busy -= 1;
     }
 }
+
+/// One operation under way that stays so, because it stopped the body; or until it is dropped, with a race that it lost.
+pub(super) struct Stuck(Run);
+
+impl Run {
+    /// Counts an operation that stopped the body.
+    pub(super) fn stuck(&self) -> Stuck {
+        self.state().stuck += 1;
+        Stuck(self.clone())
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        self.0.state().stuck -= 1;
+    }
+}

@@ -8,7 +8,9 @@ use crate::{
     error::Error,
 };
 use chrono::TimeDelta;
-use std::time::Duration;
+use std::{future::Future, time::Duration};
+use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument;
 
 /// Where a run's records go.
 #[derive(Clone)]
@@ -29,12 +31,31 @@ impl Run {
     /// # Errors
     /// Why the store refused the record.
     pub(super) async fn write(&self, write: StepWrite) -> Result<(), Error> {
+        // A body that was left behind has its claim still, which may undo steps by now.
+        if self.state().ended {
+            return std::future::pending().await;
+        }
         self.state().recording = true;
         let written = match self.journal() {
             Journal::Store(committer, fence) => committer.write(*fence, Change::Step(Box::new(write.clone()))).await,
             Journal::Memory | Journal::Replay => Written::Landed,
         };
         self.landed(write, written).await
+    }
+
+    /// Does something that the body waits for, and that others of its futures may wait for as well: it goes on where a body
+    /// holds the future and does not poll it.
+    pub(super) async fn by_itself<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
+        if !matches!(self.journal(), Journal::Store(..)) {
+            return work.await;
+        }
+        let task = AbortOnDropHandle::new(tokio::spawn(work.in_current_span()));
+        match task.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(done) => done,
+            Err(Ok(payload)) => std::panic::resume_unwind(payload),
+            // The runtime ends.
+            Err(Err(_)) => std::future::pending().await,
+        }
     }
 
     /// Takes over what became of a record.

@@ -133,12 +133,26 @@ impl Run {
         if !self.goes_forward() {
             return;
         }
+        if let Ok(_turn) = self.settling().try_lock()
+            && self.state().failures.is_empty()
+        {
+            return;
+        }
+        let run = self.clone();
+        self.by_itself(async move { run.settle_failures().await }).await;
+    }
+
+    async fn settle_failures(&self) {
         let _turn = self.settling().lock().await;
-        for write in self.take_failures() {
+        loop {
+            let Some(write) = self.state().failures.first().cloned() else { return };
             let bare = StepWrite { failure: None, ..write.clone() };
+            let id = write.id.clone();
             if self.write(write).await.is_err() {
                 let _ = self.write(bare).await;
             }
+            // Only now: whoever waits for this may be dropped half-way.
+            self.state().failures.retain(|failure| failure.id != id);
         }
     }
 }

@@ -57,6 +57,7 @@ impl Run {
         task(async move {
             loop {
                 tokio::time::sleep(run.next_look()).await;
+                run.record_times().await;
                 run.look_around().await;
             }
         })
@@ -67,6 +68,21 @@ impl Run {
         let state = self.state();
         let due = state.pending.waits().filter_map(|pend| pend.due).min();
         due.map_or(LOOK, |due| (due - now).to_std().unwrap_or_default().clamp(Duration::from_millis(1), LOOK))
+    }
+
+    /// Records the times of sleeps and waits that go on beside something else: whatever interrupts the run before it is
+    /// parked, they do not begin anew.
+    async fn record_times(&self) {
+        let _busy = self.busy();
+        let open: Vec<StepWrite> = {
+            let state = self.state();
+            let timed = state.pending.waits().filter(|pend| pend.due.is_some());
+            let open = timed.filter_map(|pend| pend.record.as_ref());
+            open.filter(|record| !state.records.contains_key(&record.id)).cloned().collect()
+        };
+        for record in open {
+            let _ = self.write(record).await;
+        }
     }
 
     async fn look_around(&self) {

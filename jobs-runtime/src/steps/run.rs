@@ -73,7 +73,7 @@ struct Inner {
     cancel: Cancel,
     mode: Mode,
     mocks: Mocks,
-    looking: tokio::sync::Mutex<()>,
+    looking: Arc<tokio::sync::Mutex<()>>,
     settling: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
@@ -93,7 +93,7 @@ impl Run {
             cancel,
             mode,
             mocks,
-            looking: tokio::sync::Mutex::default(),
+            looking: Arc::default(),
             settling: tokio::sync::Mutex::default(),
             state: Mutex::default(),
         }))
@@ -180,10 +180,11 @@ impl Run {
         self.state().stop.get_or_insert(stop);
     }
 
-    /// Has the body not be polled any more, once what else is under way has ended. The operation that asks stays pending.
+    /// Has the body not be polled any more, once what else is under way has ended. The operation that asks counts as
+    /// [busy](Self::busy), and stays pending.
     pub(super) async fn stop_here<T>(&self, stop: Stopped) -> T {
         self.stop(stop);
-        self.state().stuck += 1;
+        let _stuck = self.stuck();
         std::future::pending().await
     }
 
@@ -232,7 +233,7 @@ impl Run {
     }
 
     /// Held while an event is looked for: two waits of a run do not take one event.
-    pub(super) fn looking(&self) -> &tokio::sync::Mutex<()> {
+    pub(super) fn looking(&self) -> &Arc<tokio::sync::Mutex<()>> {
         &self.0.looking
     }
 

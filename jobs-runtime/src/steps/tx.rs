@@ -17,6 +17,9 @@ use crate::{
 };
 use std::{fmt, future::Future, time::Duration};
 
+/// How long a run waits whose store did not answer to a transaction.
+const AGAIN: Duration = Duration::from_secs(5);
+
 /// The transaction that a `step_tx!` runs in. What is done in it takes effect together with the step's record, or not
 /// at all: its statements, and what is enqueued and published with `.in_tx(tx)`.
 pub struct StepTx(Box<dyn StepTransaction>);
@@ -70,7 +73,8 @@ impl RunningTx {
     /// Begins the transaction of one try.
     ///
     /// # Errors
-    /// `X_DRIVER_UNSUPPORTED` if the driver has no such transactions, `X_STORE_UNAVAILABLE` if it does not answer.
+    /// `X_DRIVER_UNSUPPORTED` if the driver has no such transactions. A store that does not answer fails nothing: the run
+    /// goes back, uncounted.
     pub async fn open(&mut self) -> Result<StepTx, StepError> {
         let run = &self.0.run;
         let begun = match run.journal() {
@@ -83,7 +87,14 @@ impl RunningTx {
                 Err(Error::new(code::DRIVER_UNSUPPORTED, text))
             }
         };
-        begun.map(StepTx).map_err(|error| self.0.failed(Failure::from(error)))
+        match begun {
+            Ok(tx) => Ok(StepTx(tx)),
+            Err(error) if error.is_unavailable() => {
+                tracing::warn!(event = logged::RUN_UNREADABLE, %error, "the run goes back: a step's transaction does not begin");
+                run.stop_here(Stopped::HandBack(AGAIN)).await
+            }
+            Err(error) => Err(self.0.failed(Failure::from(error))),
+        }
     }
 
     /// Runs the body of one try, within the step's timeout.
@@ -126,7 +137,6 @@ impl RunningTx {
 
     async fn end<T: StepOutput>(&self, tx: StepTx, result: Result<T, Failure>) -> Result<T, Failure> {
         let value = result?;
-        const AGAIN: Duration = Duration::from_secs(5);
         let Tries { run, opened, .. } = &self.0;
         let mut done = opened.write(StepStatus::Done);
         done.due_at = None;

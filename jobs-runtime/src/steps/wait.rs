@@ -13,7 +13,7 @@ use super::{
 use crate::{
     clock,
     ctx::Ctx,
-    driver::{EventRecord, FindEvent, StepKind, StepStatus, Wait, WaitEvent},
+    driver::{EventRecord, FindEvent, StepKind, StepStatus, StepWrite, Wait, WaitEvent},
     duration,
     error::{Error, code},
     events::Event,
@@ -21,7 +21,12 @@ use crate::{
     json::JsonText,
 };
 use chrono::{DateTime, Utc};
-use std::time::Duration;
+use std::{
+    future::{Future, poll_fn},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 /// Waits for an event, however long that takes.
 ///
@@ -32,7 +37,10 @@ pub async fn wait_for<T: Event>(ctx: &Ctx, spec: &'static StepSpec, key: Option<
     let run = ctx.steps();
     match run.wait_for::<T>(spec, key, None).await? {
         Some(event) => Ok(event),
-        None => run.mismatch(spec.name, "it is recorded as timed out, and has no timeout any more").await,
+        None => {
+            let _busy = run.busy();
+            run.mismatch(spec.name, "it is recorded as timed out, and has no timeout any more").await
+        }
     }
 }
 
@@ -68,7 +76,7 @@ impl Run {
         }
         check_key(T::NAME, &key).map_err(|error| StepError::new(&*label, terminal(&error)))?;
         if let Some(given) = self.mock(spec.name) {
-            let done = self.take(&opened, None, Some(given.clone())).await;
+            let done = self.take(&opened, Some(given.clone())).await;
             done.map_err(|error| StepError::new(&*label, Failure::from(error)))?;
             return self.decoded(&label, Some(&given)).await.map(Some);
         }
@@ -88,7 +96,7 @@ impl Run {
                     let text = format!("no event `{}` of key `{key}` is published: give one with `mock_step`", T::NAME);
                     return Err(StepError::new(label, Failure::of(code::EVENT_INVALID, Verdict::Terminal, text)));
                 }
-                let done = self.take(&opened, None, None).await;
+                let done = self.take(&opened, None).await;
                 done.map_err(|error| StepError::new(&*label, Failure::from(error)))?;
                 self.state().run += 1;
                 return Ok(None);
@@ -106,7 +114,8 @@ impl Run {
         stays
     }
 
-    /// Looks for the event and takes it. Waits of one run take turns, so that no two take one event.
+    /// Looks for the event and takes it. Waits of one run take turns, in the order in which they come here, so that no two
+    /// take one event.
     async fn take_event(
         &self,
         name: &str,
@@ -115,27 +124,30 @@ impl Run {
         opened: &Opened,
         label: &str,
     ) -> Result<Option<EventRecord>, StepError> {
-        let _turn = self.looking().lock().await;
-        let find = FindEvent {
-            name: name.to_owned(),
-            key: key.to_owned(),
-            tenant: self.tenant().map(str::to_owned),
-            taken: self.state().taken.clone(),
-            before: deadline,
-        };
-        let found = self.look(|| self.driver().find_event(find.clone())).await;
-        let Some(event) = found else { return Ok(None) };
-        let taken = self.take(opened, Some(&event), Some(event.payload.clone())).await;
-        taken.map_err(|error| StepError::new(label, Failure::from(error)))?;
-        Ok(Some(event))
+        let (run, name, key) = (self.clone(), name.to_owned(), key.to_owned());
+        let done = opened.write(StepStatus::Done);
+        let mut turn = Box::pin(Arc::clone(self.looking()).lock_owned());
+        let taken = poll_fn(|cx| Poll::Ready(turn.as_mut().poll(cx))).await;
+        let taken = self.by_itself(async move {
+            let _turn = match taken {
+                Poll::Ready(turn) => turn,
+                Poll::Pending => turn.await,
+            };
+            let tenant = run.tenant().map(str::to_owned);
+            let find = FindEvent { name, key, tenant, taken: run.state().taken.clone(), before: deadline };
+            let found = run.look(|| run.driver().find_event(find.clone())).await;
+            let Some(event) = found else { return Ok(None) };
+            let done = StepWrite { event: Some(event.id), output: Some(event.payload.clone()), ..done };
+            run.write(done).await.map(|()| Some(event))
+        });
+        taken.await.map_err(|error: Error| StepError::new(label, Failure::from(error)))
     }
 
-    /// Records what the wait came to.
-    async fn take(&self, opened: &Opened, event: Option<&EventRecord>, output: Option<JsonText>) -> Result<(), Error> {
+    /// Records that the wait came to no event: its time is up, or a test gives it something.
+    async fn take(&self, opened: &Opened, output: Option<JsonText>) -> Result<(), Error> {
         let mut done = opened.write(StepStatus::Done);
         // A mock has no event, but a replay must tell it from a timeout.
-        let mocked = output.is_some().then(crate::driver::EventId::new);
-        done.event = event.map(|event| event.id).or(mocked);
+        done.event = output.is_some().then(crate::driver::EventId::new);
         done.output = output;
         self.write(done).await
     }

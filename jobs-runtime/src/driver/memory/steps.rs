@@ -62,6 +62,8 @@ impl Steps {
             finished_at: is_finished(write.status).then_some(now),
         };
         match self.get(&write.id, write.kind) {
+            // The time of a wait is recorded while it goes on, and is no news once it has ended.
+            Some(earlier) if record.status == StepStatus::Waiting && is_finished(earlier.status) => {}
             Some(earlier) => {
                 record.position = earlier.position;
                 record.started_at = earlier.started_at;

@@ -23,7 +23,7 @@ pub enum Change {
     Reschedule(Reschedule),
     /// The job reports how far it is.
     Progress(Progress),
-    /// A step is recorded.
+    /// A step is recorded. That it waits replaces no record of its end.
     Step(Box<StepWrite>),
     /// The run is parked.
     Park(Box<Park>),

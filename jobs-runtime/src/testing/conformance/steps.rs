@@ -108,6 +108,19 @@ pub async fn a_later_record_keeps_position_and_start(store: &dyn Fixture) {
     assert_eq!((record.output, record.failure), (Some(JsonText::trusted("5")), None));
 }
 
+/// The time of a wait is recorded while it goes on: written after its end, it changes nothing.
+pub async fn the_time_of_a_wait_is_no_news_once_it_has_ended(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    let claimed = worker.begin(store, job()).await;
+    let job = claimed.fence.job;
+    worker.step(&claimed, of(StepKind::Wait, "shipped", StepStatus::Waiting, 1)).await;
+    let output = Some(JsonText::trusted("5"));
+    worker.step(&claimed, StepWrite { output, ..of(StepKind::Wait, "shipped", StepStatus::Done, 1) }).await;
+    let ended = store.step_of(job, StepKind::Wait).await;
+    worker.step(&claimed, of(StepKind::Wait, "shipped", StepStatus::Waiting, 1)).await;
+    assert_eq!(store.step_of(job, StepKind::Wait).await, ended);
+}
+
 /// A run has one record of an identity whatever its forward kind; beside it stands its compensation, and another key is
 /// another step.
 pub async fn an_identity_has_one_record_and_one_compensation(store: &dyn Fixture) {

@@ -189,6 +189,7 @@ macro_rules! conformance_suite {
             a_record_is_read_back_whole,
             every_kind_and_status_is_kept,
             a_later_record_keeps_position_and_start,
+            the_time_of_a_wait_is_no_news_once_it_has_ended,
             an_identity_has_one_record_and_one_compensation,
             steps_are_listed_by_the_order_of_their_starts,
             records_of_many_runs_go_together,

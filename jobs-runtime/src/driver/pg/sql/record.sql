@@ -144,6 +144,8 @@ recorded AS (
         stop = excluded.stop
     -- A spawn whose answer was lost is written again, when the child may even have ended.
     WHERE excluded.child IS NULL
+        -- The time of a wait is recorded while it goes on, and is no news once it has ended.
+        AND NOT (excluded.status = 1 AND s.status >= 3)
     RETURNING child
 )
 SELECT
