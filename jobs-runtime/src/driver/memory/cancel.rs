@@ -17,57 +17,62 @@ use chrono::{DateTime, Utc};
 
 pub(super) fn cancel(memory: &Memory, job: JobId) -> CancelAnswer {
     let (mut store, now) = memory.lock();
-    let (answer, children) = cancel_one(&mut store, job, now);
-    each_below(children, |child| cancel_one(&mut store, child, now).1);
-    answer
+    for below in below(&store, job, |_| true).into_iter().rev() {
+        cancel_one(&mut store, below, now);
+    }
+    cancel_one(&mut store, job, now)
 }
 
 pub(super) fn roll_back(memory: &Memory, job: JobId) -> Result<CancelAnswer, Error> {
     let (mut store, now) = memory.lock();
-    let (answer, children) = roll_back_one(&mut store, job, now)?;
-    // A child that is past its pivot goes on.
-    each_below(children, |child| roll_back_one(&mut store, child, now).map(|(_, below)| below).unwrap_or_default());
-    Ok(answer)
+    if store.get(job).is_some_and(|row| is_over(row).is_none() && row.stage == Stage::PastPivot) {
+        let detail = format!("job {job} is past its pivot; it goes forward and is never undone");
+        return Err(Error::new(code::JOB_STATE_REFUSED, detail));
+    }
+    for below in below(&store, job, |row| row.stage != Stage::PastPivot).into_iter().rev() {
+        roll_back_one(&mut store, below, now);
+    }
+    Ok(roll_back_one(&mut store, job, now))
 }
 
-/// Visits jobs and all below them, each before those that it names.
-fn each_below(mut open: Vec<JobId>, mut visit: impl FnMut(JobId) -> Vec<JobId>) {
-    while let Some(job) = open.pop() {
-        open.extend(visit(job));
-    }
-}
-
-/// Cancels one job. Names the children to go on with.
-fn cancel_one(store: &mut Store, job: JobId, now: DateTime<Utc>) -> (CancelAnswer, Vec<JobId>) {
-    let Some(row) = store.get(job) else { return (CancelAnswer::NotFound, Vec::new()) };
-    if let Some(answer) = is_over(row) {
-        return (answer, Vec::new());
-    }
-    let children = row.steps.live_children();
-    let answer = match row.held {
-        Some(_) => ask(store, job, Asked::Cancel),
-        None => end(store, job, now),
-    };
-    (answer, children)
-}
-
-/// Rolls one job back. Names the children to go on with.
-fn roll_back_one(store: &mut Store, job: JobId, now: DateTime<Utc>) -> Result<(CancelAnswer, Vec<JobId>), Error> {
-    let Some(row) = store.get(job) else { return Ok((CancelAnswer::NotFound, Vec::new())) };
-    if let Some(answer) = is_over(row) {
-        return Ok((answer, Vec::new()));
-    }
-    let children = row.steps.live_children();
-    let answer = match (row.stage, row.held) {
-        (Stage::PastPivot, _) => {
-            let detail = format!("job {job} is past its pivot; it goes forward and is never undone");
-            return Err(Error::new(code::JOB_STATE_REFUSED, detail));
+/// The children of a job that have not ended, and theirs, each behind its parent. To be gone through from the end, so
+/// that a parent that ends takes the ends of its children along.
+fn below(store: &Store, job: JobId, is_stopped: impl Fn(&Row) -> bool) -> Vec<JobId> {
+    let mut runs = vec![job];
+    let mut next = 0;
+    while let Some(run) = runs.get(next) {
+        if let Some(row) = store.get(*run)
+            && is_over(row).is_none()
+            && is_stopped(row)
+        {
+            runs.extend(row.steps.live_children());
         }
+        next += 1;
+    }
+    runs.split_off(1)
+}
+
+fn cancel_one(store: &mut Store, job: JobId, now: DateTime<Utc>) -> CancelAnswer {
+    let Some(row) = store.get(job) else { return CancelAnswer::NotFound };
+    match (is_over(row), row.held) {
+        (Some(answer), _) => answer,
+        (None, Some(_)) => ask(store, job, Asked::Cancel),
+        (None, None) => end(store, job, now),
+    }
+}
+
+/// Rolls one job back. One that is past its pivot goes on.
+fn roll_back_one(store: &mut Store, job: JobId, now: DateTime<Utc>) -> CancelAnswer {
+    let Some(row) = store.get(job) else { return CancelAnswer::NotFound };
+    if let Some(answer) = is_over(row) {
+        return answer;
+    }
+    match (row.stage, row.held) {
+        (Stage::PastPivot, _) => CancelAnswer::Asked,
         (_, Some(_)) => ask(store, job, Asked::RollBack),
         (Stage::Fresh, None) => end(store, job, now),
         (Stage::Recorded | Stage::Unwinding, None) => unwind(store, job, now),
-    };
-    Ok((answer, children))
+    }
 }
 
 /// The answer about a job that has ended, or that undoes its steps or was asked to: nothing is changed about it.

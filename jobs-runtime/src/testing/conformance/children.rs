@@ -84,7 +84,6 @@ pub async fn a_run_that_was_asked_to_cancel_spawns_nothing(store: &dyn Fixture) 
     worker.finish(&parent, State::Cancelled).await;
 }
 
-/// Whatever way a worker ends a child, its parent's record tells it and the parent is woken, also where the child keeps
 /// A cancel goes down to all that have not ended: waiting ones end at once, running ones are asked.
 pub async fn a_cancel_reaches_grandchildren(store: &dyn Fixture) {
     let worker = HandWorker::start(store.driver()).await;
@@ -103,6 +102,10 @@ pub async fn a_cancel_reaches_grandchildren(store: &dyn Fixture) {
             (store.state(parent).await, store.state(child.fence.job).await),
             (State::Cancelled, State::Cancelled)
         );
+        // What a run leaves with tells of the ends of those below it.
+        assert_eq!(end_of(&store.step_of(parent, StepKind::Spawn).await).state, State::Cancelled);
+        let spawn = store.step_of(child.fence.job, StepKind::Spawn).await;
+        assert_eq!(spawn.status, if running { StepStatus::Started } else { StepStatus::Done });
         let record = store.record(grandchild).await;
         let expected = if running { State::Running } else { State::Cancelled };
         assert_eq!((record.state, record.cancel_requested), (expected, running));
