@@ -356,3 +356,31 @@ async fn a_cancel_finds_a_child(isolation: &str) {
     let (_, refused) = spawn(&parent, 2);
     assert!(matches!(worker.write(&parent, Change::Step(Box::new(refused))).await, Written::Cancelled));
 }
+
+/// A transaction of one snapshot sees the lease as it was when that was taken: the row of the run alone says whether it
+/// is held.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_steps_transaction_of_one_snapshot_may_last_longer_than_a_lease() {
+    let db = Db::new();
+    let pool = db.pool(1).await;
+    run(&pool, format!("ALTER DATABASE {} SET default_transaction_isolation = 'repeatable read'", db.name())).await;
+    let driver = Arc::new(Pg::new(db.pool(8).await).expect("the driver is built"));
+    let worker = HandWorker::start(driver.clone()).await;
+    let claimed = held(&driver, &worker, 1).await.remove(0);
+    let lapse = "UPDATE jobs.workers SET lease_until = clock_timestamp() + interval '0.1 s'";
+    let renew = "UPDATE jobs.workers SET lease_until = clock_timestamp() + interval '1 hour'";
+    run(&pool, lapse).await;
+    let tx = driver.begin_step(worker.id, claimed.fence, None).await.expect("a transaction begins");
+    run(&pool, renew).await;
+    run(&pool, "SELECT pg_sleep(0.1)").await;
+    let landed = tx.commit(step("pay")).await.expect("an answer");
+    assert!(matches!(landed, Written::Landed), "{landed:?}");
+    // Once the run is not held any more, it is fenced off.
+    let before = driver.begin_step(worker.id, claimed.fence, None).await.expect("a transaction begins");
+    worker.stop().await;
+    let after = driver.begin_step(worker.id, claimed.fence, None).await.expect("a transaction begins");
+    let (before, after) = (before.commit(step("a")).await, after.commit(step("b")).await);
+    assert!(matches!(before, Ok(Written::Refused(_) | Written::Stale)), "{before:?}");
+    assert!(matches!(after, Ok(Written::Stale)), "{after:?}");
+    assert_eq!(driver.steps(claimed.fence.job).await.expect("its steps").len(), 1);
+}

@@ -59,7 +59,12 @@ held AS MATERIALIZED (
         AND EXISTS (
             SELECT FROM {schema}.workers
             WHERE workers.id = $1
-                AND lease_until > pg_catalog.clock_timestamp()
+                AND (
+                    lease_until > pg_catalog.clock_timestamp()
+                    -- A step's own transaction may have one snapshot, and in that a lease of long ago. There the lock
+                    -- alone tells that no rescue has come, and keeps it away.
+                    OR pg_catalog.current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted')
+                )
         )
     FOR NO KEY UPDATE OF running
 ),
