@@ -12,7 +12,8 @@
 -- 4. Who publishes in a transaction of one snapshot cannot see what was parked since: the event says `unseen`, and a
 --    sweep looks in its place. The waits that such an event may concern were committed before its bucket was taken, or
 --    say `recheck`; so the sweep needs no bucket for that.
--- 5. A child's end is as an event, with the row of `steps` that spawned the child in the bucket's place.
+-- 5. A child's end is as an event, with the row of `steps` that spawned the child in the bucket's place. In a transaction
+--    of one snapshot it leaves a wait of its parent's as in 6.
 -- 6. A run's row in `waiting` is taken by one transaction at a time. Who finds it taken leaves a wait of nothing that
 --    says `recheck`, and does not wait: the other may be an open transaction of anybody's, and may roll back.
 --

@@ -1163,7 +1163,7 @@ CREATE INDEX history_id ON ONLY jobs.history USING btree (id)
 CREATE UNIQUE INDEX history_slots_pkey ON jobs.history_slots USING btree (slot)
 CREATE UNIQUE INDEX kinds_pkey ON jobs.kinds USING btree (name)
 CREATE UNIQUE INDEX migrations_pkey ON jobs.migrations USING btree (version)
-CREATE INDEX ready_order ON jobs.ready USING btree (queue, priority, ready_at, id)
+CREATE INDEX ready_order ON jobs.ready USING btree (queue, priority, ready_at, uuid_send(id))
 CREATE UNIQUE INDEX ready_pkey ON jobs.ready USING btree (id)
 CREATE INDEX running_asked ON jobs.running USING btree (worker) WHERE (cancel_requested OR roll_back)
 CREATE UNIQUE INDEX running_pkey ON jobs.running USING btree (id)
@@ -1182,7 +1182,7 @@ SEQUENCE token_blocks MAXVALUE 2147483647
 SEQUENCE worker_ids MAXVALUE 9223372036854775807
 FUNCTION begin_unwind(run uuid, attempt integer, error_code text, error_text text, caller_fix text, stop text) RETURNS void SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, plan_cache_mode=force_generic_plan BODY 05ef28e79565f3c042f575e5122f7d6a
 FUNCTION cancel_run(run uuid, undo boolean, keep double precision, undo_code text, undo_text text, undo_stop text) RETURNS smallint SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, plan_cache_mode=force_generic_plan BODY 679a82b8bd2e09793abf5f41ab147064
-FUNCTION end_run(run uuid, spawner uuid, state smallint, output text, error_code text, error_text text, caller_fix text, stop text) RETURNS json SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, plan_cache_mode=force_generic_plan BODY 772fefb98e2c273909d4f6d23f78bb5a
+FUNCTION end_run(run uuid, spawner uuid, state smallint, output text, error_code text, error_text text, caller_fix text, stop text) RETURNS json SET search_path=pg_catalog, pg_temp, enable_seqscan=off, enable_bitmapscan=off, plan_cache_mode=force_generic_plan BODY 17ce491e5f61d42d24e923b61064dc2c
 FUNCTION enqueue(kind text, payload json, queue text DEFAULT NULL::text, tenant text DEFAULT NULL::text, priority integer DEFAULT 0, delay interval DEFAULT NULL::interval, unique_key text DEFAULT NULL::text, expires_after interval DEFAULT NULL::interval, metadata json DEFAULT NULL::json, enqueued_by text DEFAULT NULL::text) RETURNS uuid SET search_path=pg_catalog, pg_temp BODY 49fe97e25ec9f288acd61283fbaac847
 FUNCTION event_bucket(event text, key text) RETURNS integer BODY d41d8cd98f00b204e9800998ecf8427e
 FUNCTION history_slot(finished_at timestamp with time zone, purge_at timestamp with time zone) RETURNS smallint BODY d41d8cd98f00b204e9800998ecf8427e

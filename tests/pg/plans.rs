@@ -21,6 +21,22 @@ async fn plan(statement: &str, arguments: &str) -> String {
     .await;
     let jobs: Vec<_> = (0..5_000).map(|_| job()).collect();
     driver.enqueue(&jobs, None).await.expect("accepted");
+    explain(&db, statement, arguments).await
+}
+
+/// The plan of a statement that is made, and kept, while the tables are as empty as a vacuum leaves them.
+async fn plan_of_idle(statement: &str, arguments: &str) -> String {
+    let db = Db::new();
+    let driver = driver(&db).await;
+    driver.enqueue(&[job()], None).await.expect("accepted");
+    run(driver.pool(), "DELETE FROM jobs.ready").await;
+    for table in ["ready", "running", "waiting", "dead", "history"] {
+        run(driver.pool(), format!("VACUUM (ANALYZE) jobs.{table}")).await;
+    }
+    explain(&db, statement, arguments).await
+}
+
+async fn explain(db: &Db, statement: &str, arguments: &str) -> String {
     let mut connection = PgConnection::connect(db.url()).await.expect("a connection");
     let prepare = format!("{SETTINGS}; PREPARE hot AS {}", statement.replace("{schema}", "jobs"));
     sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut connection).await.expect("it is prepared");
@@ -46,6 +62,24 @@ async fn a_claim_walks_the_index_in_its_order() {
     let plan = plan(sql, r#"1, ARRAY['mail'], ARRAY[500], '{"mail.send": 1}', 0"#).await;
     check(&plan, &["Index Scan using ready_order on ready", "Index Scan using ready_pkey on ready"]);
     assert!(plan.contains("Index Cond: (id = ANY ("), "{plan}");
+}
+
+#[tokio::test]
+async fn ids_are_looked_for_by_the_primary_key_also_if_nothing_was_ready_when_it_was_planned() {
+    let claim = include_str!("../../jobs-runtime/src/driver/pg/sql/claim.sql");
+    let nil = "'00000000-0000-0000-0000-000000000000'::uuid";
+    for (statement, arguments) in [
+        (claim, r#"1, ARRAY['mail'], ARRAY[500], '{"mail.send": 1}', 0"#),
+        (include_str!("../../jobs-runtime/src/driver/pg/sql/find.sql"), nil),
+        // As a cancel has it.
+        ("DELETE FROM {schema}.ready WHERE id = $1 AND stage < 3 RETURNING *", nil),
+        ("UPDATE {schema}.ready SET stage = 3 WHERE id = $1 AND stage = 1", nil),
+    ] {
+        let plan = plan_of_idle(statement, arguments).await;
+        assert!(plan.contains("using ready_pkey on ready"), "{plan}");
+        assert_eq!(plan.matches("ready_order").count(), usize::from(statement == claim), "{plan}");
+        assert!(!plan.contains("Sort Key: r.priority"), "the order comes from the index:\n{plan}");
+    }
 }
 
 #[tokio::test]

@@ -77,3 +77,30 @@ async fn a_child_that_did_not_end_after_all_is_waited_for() {
     stage.worker.finish(&claimed, State::Completed).await;
     assert_eq!(stage.state(parent.fence.job).await, State::Ready);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_that_ends_in_a_transaction_of_one_snapshot_is_not_missed() {
+    let stage = Stage::new().await;
+    for level in ONE_SNAPSHOT {
+        for parks_first in [true, false] {
+            let (parent, child) = spawned(&stage).await;
+            let mut tx = stage.begin(level).await;
+            if parks_first {
+                stage.park(&parent, vec![Wait::Child(child)]).await;
+            }
+            let cancel = sqlx::query_scalar("SELECT jobs.cancel_run($1, false, 60, 'X', '', NULL)").bind(child.0);
+            let answer: i16 = cancel.fetch_one(&mut *tx).await.expect("it is cancelled");
+            assert_eq!(answer, 0);
+            tx.commit().await.expect("a commit");
+            if !parks_first {
+                stage.park(&parent, vec![Wait::Child(child)]).await;
+            }
+            let woken = stage.wake().await;
+            assert_eq!(woken, u32::from(parks_first), "{level}, {parks_first}");
+            assert_eq!(stage.state(parent.fence.job).await, State::Ready, "{level}, {parks_first}");
+            assert_eq!(stage.waits().await, (0, 0), "{level}, {parks_first}");
+            assert!(!stage.unwoken().await);
+            run(stage.driver.pool(), "DELETE FROM jobs.ready").await;
+        }
+    }
+}

@@ -2,8 +2,6 @@
 
 use super::*;
 
-const ONE_SNAPSHOT: [&str; 2] = ["REPEATABLE READ", "SERIALIZABLE"];
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_event_of_before_the_park_makes_the_run_ready_at_once() {
     let stage = Stage::new().await;

@@ -21,6 +21,8 @@ use sqlx::{AssertSqlSafe, PgPool, Postgres, Transaction};
 use std::{sync::Arc, time::Duration};
 
 const NAME: &str = "order.shipped";
+/// The levels at which a transaction sees one moment.
+const ONE_SNAPSHOT: [&str; 2] = ["REPEATABLE READ", "SERIALIZABLE"];
 
 /// A worker whose runs wait for events, and the publishers.
 struct Stage {

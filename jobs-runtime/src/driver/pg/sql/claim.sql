@@ -20,7 +20,8 @@ picked AS MATERIALIZED (
         FROM {schema}.ready AS r
         WHERE r.queue = wanted.queue
             AND r.version <= ($4::jsonb -> r.kind)::int4
-        ORDER BY r.priority, r.ready_at, r.id
+        -- As the index has it.
+        ORDER BY r.priority, r.ready_at, uuid_send(r.id)
         LIMIT wanted.amount
         FOR UPDATE SKIP LOCKED
     ) AS next
