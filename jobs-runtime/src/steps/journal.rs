@@ -8,7 +8,8 @@ use crate::{
     error::Error,
 };
 use chrono::TimeDelta;
-use std::{future::Future, time::Duration};
+use futures_util::future::BoxFuture;
+use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
@@ -45,7 +46,7 @@ impl Run {
 
     /// Does something that the body waits for, and that others of its futures may wait for as well: it goes on where a body
     /// holds the future and does not poll it.
-    pub(super) async fn by_itself<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> T {
+    pub(super) async fn by_itself<T: Send + 'static>(&self, work: BoxFuture<'static, T>) -> T {
         if !matches!(self.journal(), Journal::Store(..)) {
             return work.await;
         }

@@ -139,7 +139,7 @@ impl Run {
             return;
         }
         let run = self.clone();
-        self.by_itself(async move { run.settle_failures().await }).await;
+        self.by_itself(Box::pin(async move { run.settle_failures().await })).await;
     }
 
     async fn settle_failures(&self) {

@@ -128,7 +128,7 @@ impl Run {
         let done = opened.write(StepStatus::Done);
         let mut turn = Box::pin(Arc::clone(self.looking()).lock_owned());
         let taken = poll_fn(|cx| Poll::Ready(turn.as_mut().poll(cx))).await;
-        let taken = self.by_itself(async move {
+        let taken = self.by_itself(Box::pin(async move {
             let _turn = match taken {
                 Poll::Ready(turn) => turn,
                 Poll::Pending => turn.await,
@@ -139,7 +139,7 @@ impl Run {
             let Some(event) = found else { return Ok(None) };
             let done = StepWrite { event: Some(event.id), output: Some(event.payload.clone()), ..done };
             run.write(done).await.map(|()| Some(event))
-        });
+        }));
         taken.await.map_err(|error: Error| StepError::new(label, Failure::from(error)))
     }
 
