@@ -16,7 +16,7 @@ mod support;
 use history::{Call, histories};
 use jobs::testing::conformance::Fixture;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
-use std::{cell::RefCell, collections::BTreeMap, future::Future, sync::Arc, time::SystemTime};
+use std::{cell::RefCell, collections::BTreeMap, future::Future, sync::Arc, thread, time::SystemTime};
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is not a number")))
@@ -57,43 +57,80 @@ const REACHED: &[&str] = &[
 /// Plays the histories that once showed a difference.
 async fn replay<F: Fixture, M: Future<Output = Arc<F>>>(make: impl Fn() -> M) {
     for (what, history) in kept::histories() {
-        let played = play::play(&*make().await, &history).await;
+        let played = play::play(&*make().await, &history, 1).await;
         assert!(played.is_ok(), "{what}: {played:?}");
     }
 }
 
-/// Plays random histories, each on a fresh store.
-fn prove<F: Fixture, M: Future<Output = Arc<F>>>(cases: u32, shrink: u32, make: impl Fn() -> M) {
+/// How many histories are played at once.
+const PLAYERS: u32 = 2;
+
+/// How often the histories of a run led to what.
+type Reached = BTreeMap<String, u32>;
+
+/// Plays random histories, each on an empty store, and compares all that is stored after each so many calls. `next` makes
+/// the store of the next history, perhaps of that of the last one.
+fn prove<F: Fixture, M: Future<Output = Arc<F>>>(
+    each: usize,
+    shrink: u32,
+    next: impl Fn(Option<Arc<F>>) -> M + Copy + Send,
+) {
     let seed = number("JOBS_SEED").unwrap_or_else(|| {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is past 1970");
         since.as_nanos() as u64
     });
-    let cases = number("JOBS_CASES").map_or(cases, |cases| cases as u32);
-    let config = Config {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        max_shrink_iters: shrink,
-        ..Config::default()
-    };
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
-    let reached = RefCell::new(BTreeMap::<String, u32>::new());
+    let cases = number("JOBS_CASES").map_or(2_000, |cases| cases as u32);
+    let reached: Reached = thread::scope(|scope| {
+        let players: Vec<_> = (0..PLAYERS)
+            .map(|player| {
+                let cases = cases / PLAYERS + u32::from(player < cases % PLAYERS);
+                let seed = seed.wrapping_add(player.into());
+                let config = Config {
+                    cases,
+                    rng_seed: RngSeed::Fixed(seed),
+                    failure_persistence: None,
+                    max_shrink_iters: shrink,
+                    ..Config::default()
+                };
+                scope.spawn(move || play_many(config, each, seed, next))
+            })
+            .collect();
+        let mut all = Reached::new();
+        for player in players {
+            let reached = player.join().unwrap_or_else(|why| std::panic::resume_unwind(why));
+            reached.into_iter().for_each(|(what, times)| *all.entry(what).or_default() += times);
+        }
+        all
+    });
+    println!("{cases} histories match, seed {seed}");
+    let missed: Vec<_> = REACHED.iter().filter(|what| !reached.contains_key(**what)).collect();
+    assert!(cases < 2_000 || missed.is_empty(), "no history led to {missed:?}, only to {reached:#?}");
+}
+
+fn play_many<F: Fixture, M: Future<Output = Arc<F>>>(
+    config: Config,
+    each: usize,
+    seed: u64,
+    next: impl Fn(Option<Arc<F>>) -> M,
+) -> Reached {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let (reached, last) = (RefCell::new(Reached::new()), RefCell::new(None));
     let test = |history: Vec<Call>| {
-        let played = runtime.block_on(async { play::play(&*make().await, &history).await });
-        played
-            .map_err(TestCaseError::fail)?
-            .into_iter()
-            .for_each(|what| *reached.borrow_mut().entry(what).or_default() += 1);
+        let played = runtime.block_on(async {
+            let store = next(last.take()).await;
+            let played = play::play(&*store, &history, each).await;
+            last.replace(Some(store));
+            played
+        });
+        let led_to = played.map_err(TestCaseError::fail)?;
+        led_to.into_iter().for_each(|what| *reached.borrow_mut().entry(what).or_default() += 1);
         Ok(())
     };
     match TestRunner::new(config).run(&histories(), test) {
-        Ok(()) => {
-            println!("{cases} histories match, seed {seed}");
-            let reached = reached.borrow();
-            let missed: Vec<_> = REACHED.iter().filter(|what| !reached.contains_key(**what)).collect();
-            assert!(cases < 2_000 || missed.is_empty(), "no history led to {missed:?}, only to {reached:#?}");
+        Ok(()) => reached.into_inner(),
+        Err(TestError::Fail(why, history)) => {
+            panic!("{why}\nhistory: {history:#?}\nrepeat it with JOBS_SEED={seed}: the first player's is the one given")
         }
-        Err(TestError::Fail(why, history)) => panic!("{why}\nhistory: {history:#?}\nrepeat it with JOBS_SEED={seed}"),
         Err(other) => panic!("{other}; JOBS_SEED={seed}"),
     }
 }
@@ -104,7 +141,7 @@ mod memory {
 
     #[test]
     fn random_histories_match_the_model() {
-        super::prove(2_000, 100_000, || async { Arc::new(MemoryFixture::new()) });
+        super::prove(1, 100_000, |_| async { Arc::new(MemoryFixture::new()) });
     }
 
     #[tokio::test]
@@ -116,16 +153,14 @@ mod memory {
 mod postgres {
     use crate::pg::PgFixture;
     use std::sync::Arc;
-    use tokio::sync::OnceCell;
 
     #[test]
     fn random_histories_match_the_model() {
-        // One database for all: making one takes longer than a history.
-        let one = OnceCell::new();
-        super::prove(150, 500, || async {
-            let store: &Arc<PgFixture> = one.get_or_init(|| async { Arc::new(PgFixture::new().await) }).await;
+        // One database for all of a player: making one takes longer than a history.
+        super::prove(6, 500, |last: Option<Arc<PgFixture>>| async {
+            let Some(store) = last else { return Arc::new(PgFixture::new().await) };
             store.empty().await;
-            Arc::clone(store)
+            store
         });
     }
 
