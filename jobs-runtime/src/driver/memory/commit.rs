@@ -72,9 +72,7 @@ fn apply(store: &mut Store, mut row: Row, change: &Change, now: DateTime<Utc>) -
 
 fn end(store: &mut Store, mut row: Row, finish: &Finish, now: DateTime<Utc>) {
     row.output.clone_from(&finish.output);
-    if finish.failure.is_some() {
-        row.failure.clone_from(&finish.failure);
-    }
+    row.failure.clone_from(&finish.failure);
     store.end(row, finish.state, now, finish.keep);
     if let Some(job) = &finish.follow_up {
         enqueue::insert_follow_up(store, job, now);

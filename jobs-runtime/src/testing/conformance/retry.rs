@@ -115,3 +115,15 @@ pub async fn a_time_past_the_limit_is_the_limit(store: &dyn Fixture) {
     assert_eq!((store.promote().await, store.state(held[2].fence.job).await), (0, State::Completed));
     store.enqueue(&[NewJob { start: Start::After(Duration::MAX), ..job() }]).await;
 }
+
+/// The failure of a job that has ended is that of its end: one that failed before and completes has none.
+pub async fn an_end_without_a_failure_forgets_the_last(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    for state in [State::Completed, State::Cancelled, State::Expired, State::Dropped, State::Dead] {
+        let claimed = worker.begin(store, job()).await;
+        worker.retry(&claimed, Duration::ZERO).await;
+        let claimed = worker.claim_one().await;
+        worker.landed(&claimed, Change::Finish(Finish { failure: None, ..finish(state) })).await;
+        assert_eq!(store.record(claimed.fence.job).await.failure, None, "{state}");
+    }
+}

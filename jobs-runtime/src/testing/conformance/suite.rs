@@ -124,6 +124,7 @@ macro_rules! conformance_suite {
             a_retry_counts_and_waits,
             a_retry_without_a_wait_is_ready_at_once,
             a_release_is_not_counted,
+            an_end_without_a_failure_forgets_the_last,
             a_snooze_waits_uncounted,
             attempts_never_start_over,
             the_longest_wait_is_kept,
