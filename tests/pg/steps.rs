@@ -384,3 +384,31 @@ async fn a_steps_transaction_of_one_snapshot_may_last_longer_than_a_lease() {
     assert!(matches!(after, Ok(Written::Stale)), "{after:?}");
     assert_eq!(driver.steps(claimed.fence.job).await.expect("its steps").len(), 1);
 }
+
+/// Cut off between its record and its commit, a worker holds the row of its run, and whoever rescues waits for that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_steps_transaction_is_not_left_open_for_long_once_it_has_recorded() {
+    let db = Db::new();
+    let driver = Arc::new(driver(&db).await);
+    run(
+        driver.pool(),
+        "CREATE TABLE bounds (bound text);
+         CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
+             'BEGIN INSERT INTO public.bounds SELECT current_setting(''idle_in_transaction_session_timeout''); RETURN NEW; END';
+         CREATE CONSTRAINT TRIGGER note AFTER INSERT ON jobs.steps DEFERRABLE INITIALLY DEFERRED
+             FOR EACH ROW EXECUTE FUNCTION note()",
+    )
+    .await;
+    let worker = HandWorker::start(driver.clone()).await;
+    let claimed = held(&driver, &worker, 1).await.remove(0);
+    let tx = driver.begin_step(worker.id, claimed.fence, None).await.expect("a transaction begins");
+    assert!(matches!(tx.commit(step("pay")).await, Ok(Written::Landed)));
+    let bound: String =
+        sqlx::query_scalar("SELECT bound FROM bounds").fetch_one(driver.pool()).await.expect("it is noted");
+    assert_eq!(bound, "15s");
+    let left: String = sqlx::query_scalar("SELECT current_setting('idle_in_transaction_session_timeout')")
+        .fetch_one(driver.pool())
+        .await
+        .expect("a setting");
+    assert_eq!(left, "0", "the caller's connection is as it was");
+}

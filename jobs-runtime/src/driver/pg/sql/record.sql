@@ -156,5 +156,8 @@ recorded AS (
 SELECT
     id,
     is_asked,
-    ARRAY(SELECT child FROM recorded WHERE child = ANY ($21::uuid[])) AS spawned
+    ARRAY(SELECT child FROM recorded WHERE child = ANY ($21::uuid[])) AS spawned,
+    -- The locks must not outlive a worker that is cut off before its commit; in a step's own transaction, the settings
+    -- are the caller's.
+    (SELECT pg_catalog.set_config('idle_in_transaction_session_timeout', '15s', true)) AS bounded
 FROM held
