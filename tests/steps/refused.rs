@@ -32,17 +32,25 @@ async fn one_name_for_two_steps_fails_at_the_second_before_it_runs() {
     let (app, log) = harness!(twice);
     let run = app.run::<twice>(()).await;
     assert_dead_with(&run, "X_STEP_DUPLICATE", "step `same`");
+    assert_dead_with(
+        &run,
+        "X_STEP_DUPLICATE",
+        "in a loop or a fn that is called twice, tell them apart with `key = …`",
+    );
     assert_eq!(log.take(), ["same"]);
 }
 
 /// Sleeps twice under one name, and ignores all that could be ignored.
 #[job(tenant = none)]
 async fn sleeps_twice(ctx: &Ctx) -> Result<(), Failure> {
-    for _ in 0..2 {
-        sleep!(ctx, "nap", "1h").await;
-    }
+    nap(ctx).await;
+    nap(ctx).await;
     note(ctx, "went on");
     Ok(())
+}
+
+async fn nap(ctx: &Ctx) {
+    sleep!(ctx, "nap", "1h").await;
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 /// Says every mistake of the outline at its name.
 pub(crate) fn check(outline: &[Construct], errors: &mut Errors) {
     names_once(outline, errors);
+    keys_in_loops(outline, errors);
     compensations_of_steps(outline, errors);
     bodies_apart(outline, errors);
 }
@@ -22,6 +23,23 @@ fn names_once(outline: &[Construct], errors: &mut Errors) {
                 format!(
                     "the name `{name}` is taken by an earlier line of this job: give this one another name, or a \
                      `key = …` if it runs more than once"
+                ),
+            );
+        }
+    }
+}
+
+/// What runs more than once has a key. A patch is one answer for the whole run; of a compensation its step tells.
+fn keys_in_loops(outline: &[Construct], errors: &mut Errors) {
+    let repeated = |found: &&Construct| found.in_loop && !found.keyed && found.inside.is_none();
+    for construct in outline.iter().filter(repeated) {
+        if construct.kind.is_recorded() && construct.kind != Kind::Patch {
+            let name = construct.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
+            errors.at(
+                construct.span,
+                format!(
+                    "`{}!`{name} stands in a loop: give it `key = …`, so that its runs are told apart",
+                    construct.word
                 ),
             );
         }

@@ -4,9 +4,11 @@
 
 mod chance;
 mod check;
+mod loops;
 
 pub(crate) use chance::{Chance, find as find_chances};
 pub(crate) use check::check;
+use loops::Loops;
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use syn::LitStr;
 
@@ -14,6 +16,8 @@ use syn::LitStr;
 #[derive(Debug)]
 pub(crate) struct Construct {
     pub(crate) kind: Kind,
+    /// Its macro.
+    pub(crate) word: String,
     /// Its name; `None` where it has none, or one that is no literal.
     pub(crate) name: Option<String>,
     /// The place of its name, or of its macro.
@@ -24,6 +28,8 @@ pub(crate) struct Construct {
     pub(crate) always: bool,
     /// The construct whose body it stands in, as messages call it.
     pub(crate) inside: Option<String>,
+    /// Whether it stands in a loop of the body.
+    pub(crate) in_loop: bool,
 }
 
 /// Which durable construct it is.
@@ -76,8 +82,15 @@ impl Kind {
 /// The durable constructs of a body, in source order, those inside groups and inside each other included.
 pub(crate) fn read(body: &TokenStream) -> Vec<Construct> {
     let mut found = Vec::new();
-    walk(body.clone(), None, &mut found);
+    walk(body.clone(), Place { inside: None, in_loop: false }, &mut found);
     found
+}
+
+/// Where tokens stand.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    inside: Option<&'a str>,
+    in_loop: bool,
 }
 
 /// A macro call: its name and its arguments.
@@ -87,21 +100,25 @@ struct Call<'a> {
 }
 
 /// Adds every durable construct, depth first.
-fn walk(tokens: TokenStream, inside: Option<&str>, found: &mut Vec<Construct>) {
+fn walk(tokens: TokenStream, place: Place<'_>, found: &mut Vec<Construct>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut rest = tokens.as_slice();
+    let mut loops = Loops::default();
     while let [token, after @ ..] = rest {
+        let here = Place { in_loop: place.in_loop || loops.repeats(token), ..place };
         if let Some((kind, word, args)) = durable_call(rest) {
-            let construct = construct(kind, Call { word, args }, inside);
-            let label = construct.label(word);
+            let construct = construct(kind, Call { word, args }, here);
+            let label = construct.label();
             found.push(construct);
-            walk(args.stream(), if kind.has_body() { Some(&label) } else { inside }, found);
+            let inside = if kind.has_body() { Some(label.as_str()) } else { here.inside };
+            walk(args.stream(), Place { inside, ..here }, found);
             rest = rest.get(3..).unwrap_or_default();
             continue;
         }
         if let TokenTree::Group(group) = token {
-            walk(group.stream(), inside, found);
+            walk(group.stream(), here, found);
         }
+        loops.pass(token);
         rest = after;
     }
 }
@@ -118,7 +135,7 @@ fn durable_call(tokens: &[TokenTree]) -> Option<(Kind, &Ident, &Group)> {
     }
 }
 
-fn construct(kind: Kind, call: Call<'_>, inside: Option<&str>) -> Construct {
+fn construct(kind: Kind, call: Call<'_>, place: Place<'_>) -> Construct {
     let args = arguments(call.args.stream());
     let literal = args.get(1).and_then(|arg| literal(arg));
     let (name, span) = match literal {
@@ -127,20 +144,22 @@ fn construct(kind: Kind, call: Call<'_>, inside: Option<&str>) -> Construct {
     };
     Construct {
         kind,
+        word: call.word.to_string(),
         name,
         span,
         keyed: args.iter().any(|arg| is_key(arg)),
         always: args.iter().any(|arg| matches!(arg.as_slice(), [TokenTree::Ident(word)] if word == "always")),
-        inside: inside.map(str::to_owned),
+        inside: place.inside.map(str::to_owned),
+        in_loop: place.in_loop,
     }
 }
 
 impl Construct {
     /// What messages call it.
-    fn label(&self, word: &Ident) -> String {
+    fn label(&self) -> String {
         match &self.name {
-            Some(name) => format!("`{word}!` of `{name}`"),
-            None => format!("`{word}!`"),
+            Some(name) => format!("`{}!` of `{name}`", self.word),
+            None => format!("`{}!`", self.word),
         }
     }
 }

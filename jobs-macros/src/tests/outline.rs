@@ -104,6 +104,34 @@ fn a_name_twice_is_refused_unless_a_key_tells_the_runs_apart() {
 }
 
 #[test]
+fn a_line_in_a_loop_is_refused_unless_it_has_a_key() {
+    let found = mistakes(quote! {
+        for item in items { step!(ctx, "a", async {}).await?; }
+        while step!(ctx, "b", async {}).await? { if x { sleep!(ctx, "c", "1s").await; } }
+        'all: loop { race!(ctx, "d", x = sleep!(ctx, "e", key = 1, "1s") => 1).await?; }
+    });
+    let expected = ["`step!` \"a\"", "`step!` \"b\"", "`sleep!` \"c\"", "`race!` \"d\""];
+    assert_eq!(
+        found,
+        expected
+            .map(|line| { format!("{line} stands in a loop: give it `key = …`, so that its runs are told apart") })
+    );
+}
+
+#[test]
+fn a_line_beside_a_loop_with_a_key_or_that_is_no_step_is_left_alone() {
+    let found = mistakes(quote! {
+        for item in step!(ctx, "a", async {}).await? { step!(ctx, "b", key = item, async {}).await?; }
+        loop { patch!(ctx, "c").await?; pivot!(ctx).await?; break; }
+        impl Mark for Local { }
+        step!(ctx, "d", async { for x in y {} }).await?;
+        let f: Box<dyn for<'a> Fn(&'a str)> = f;
+        if x { step!(ctx, "e", async {}).await?; }
+    });
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn a_compensation_of_nothing_is_refused_and_the_steps_are_listed() {
     let found = mistakes(quote!(step!(ctx, "a", async {}); step_tx!(ctx, "b", f); compensate!(ctx, "c", [], f)));
     assert_eq!(found, ["this job has no step `c` to compensate; it has `a`, `b`"]);

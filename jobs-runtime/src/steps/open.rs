@@ -123,7 +123,8 @@ impl Run {
         if is_first {
             return Ok(());
         }
-        let text = "the run has begun a step of this name and key already";
+        let text = "the run has begun a step of this name and key already: in a loop or a fn that is called twice, tell \
+                    them apart with `key = …`";
         Err(StepError::new(label, Failure::of(code::STEP_DUPLICATE, Verdict::Terminal, text)))
     }
 
