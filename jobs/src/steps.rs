@@ -42,7 +42,9 @@
 /// # Options
 ///
 /// - **`once`**: it never runs twice by itself. Default: a crash in the middle runs it again. A `once` step that began and
-///   left no result is *unknown*: the run waits until a person resolves it. One that returned an error has failed for good.
+///   left no result, by a crash, a panic, its own timeout or the job's, is *unknown*: the run waits until a person resolves
+///   it. One that returned an error has failed for good: passed on, the error ends the job at that attempt. Not together
+///   with `retry(..)`.
 /// - **`timeout = "10s"`**: the longest that one try may take, else `X_STEP_TIMEOUT`. A constant. Default: no limit.
 /// - **`retry(max_attempts = 3, backoff = exponential("1s", max = "5m"), jitter = none)`**: tries of its own, by the rules
 ///   of `#[job(retry(..))]`, anew in each attempt of the job. Waits of a second and more hold no worker. Default: one try;

@@ -97,7 +97,6 @@ mod shadowed {
         let key: ::core::primitive::u64 = ::jobs::step!(
             context,
             "options",
-            once,
             timeout = "1s",
             retry(max_attempts = 2, backoff = exponential("1s", max = "5s")),
             key = run,

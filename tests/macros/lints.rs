@@ -140,7 +140,6 @@ async fn every_construct(ctx: &Ctx, order: Order) -> Result<u64, Failure> {
     let held: u64 = step!(
         ctx,
         "hold",
-        once,
         timeout = "1s",
         retry(max_attempts = 3, backoff = linear("1s")),
         key = order.number,

@@ -6,7 +6,7 @@ use crate::{
     errors::Errors,
     expand::{located, spec},
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, Ident, Token, ext::IdentExt, parse::ParseStream, spanned::Spanned, token::Paren};
 
@@ -17,6 +17,8 @@ pub(super) struct Options {
     pub(super) always: bool,
     pub(super) timeout: Option<Expr>,
     pub(super) retry: Option<Retry>,
+    /// Where `retry` stands.
+    pub(super) retry_at: Option<Span>,
     pub(super) key: Option<Expr>,
     pub(super) aliases: Vec<Expr>,
 }
@@ -93,7 +95,10 @@ impl Options {
                 self.always = true;
             }
             "timeout" => self.timeout = Some(value::expr(option, takes)?),
-            "retry" => self.retry = Some(retry::parse(option, takes, errors)?),
+            "retry" => {
+                self.retry_at = Some(option.name.span());
+                self.retry = Some(retry::parse(option, takes, errors)?);
+            }
             "key" => self.key = Some(value::expr(option, takes)?),
             "aliases" => self.aliases = list(option, takes)?,
             _ => {}

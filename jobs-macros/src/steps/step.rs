@@ -23,6 +23,9 @@ const FORM: Form = Form {
 pub(crate) fn step(tokens: TokenStream) -> TokenStream {
     expanded(tokens, &FORM, |call, input, errors| {
         let options = options::read(input, &FORM, errors)?;
+        if let (true, Some(retry)) = (options.once, &options.retry_at) {
+            errors.at(*retry, "a `once` step is never run twice by itself: leave out one of the two");
+        }
         let body = body(call, input)?;
         Ok(expand(call, &options, &body))
     })
