@@ -157,7 +157,7 @@ mod postgres {
     #[test]
     fn random_histories_match_the_model() {
         // One database for all of a player: making one takes longer than a history.
-        super::prove(6, 500, |last: Option<Arc<PgFixture>>| async {
+        super::prove(10, 500, |last: Option<Arc<PgFixture>>| async {
             let Some(store) = last else { return Arc::new(PgFixture::new().await) };
             store.empty().await;
             store
