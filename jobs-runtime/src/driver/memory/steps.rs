@@ -113,9 +113,10 @@ impl Steps {
         self.write(&write, 0, now);
     }
 
-    /// Gives every compensation its full budget again.
+    /// Gives every compensation its full budget again, and the replay that comes before them its own.
     pub(super) fn renew_undos(&mut self) {
-        for record in self.0.iter_mut().filter(|record| record.kind == StepKind::Undo) {
+        let is_tried = |record: &&mut StepRecord| matches!(record.kind, StepKind::Undo | StepKind::Unwind);
+        for record in self.0.iter_mut().filter(is_tried) {
             record.tries = 0;
         }
     }

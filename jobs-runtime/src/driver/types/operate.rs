@@ -31,8 +31,8 @@ pub enum Operation {
     /// Answers for a `once` step whose outcome is unknown, or that failed. A suspended run becomes ready; a dead one stays
     /// dead until it is resumed.
     Resolve(StepRef, Resolution),
-    /// Makes a dead run that unwound in part unwind further, every compensation with its full budget; or a suspended one
-    /// ready now.
+    /// Makes a dead run that unwound in part unwind further, every compensation and the replay before them with their
+    /// full budgets; or a suspended one ready now.
     Resume,
     /// Says that a compensation is not to run: of a dead run that unwound in part.
     SkipUndo(StepRef),

@@ -55,6 +55,12 @@ async fn a_dead_run(store: &dyn Fixture, worker: &HandWorker) -> JobId {
     let tried =
         StepWrite { tries: 3, failure: Some(failure("no")), ..of(StepKind::Undo, "hold", StepStatus::Tried, 4) };
     worker.step(&claimed, tried).await;
+    let replayed = StepWrite {
+        tries: 2,
+        failure: Some(failure("out of stock")),
+        ..StepWrite::new(named(""), StepKind::Unwind, StepStatus::Done, 3)
+    };
+    worker.step(&claimed, replayed).await;
     let failed = RecordedFailure { code: code::JOB_COMPENSATION_FAILED.name.to_owned(), ..failure("not undone: hold") };
     worker.landed(&claimed, Change::Finish(Finish { failure: Some(failed), ..finish(State::Dead) })).await;
     claimed.fence.job
@@ -233,7 +239,12 @@ pub async fn a_dead_run_unwinds_further(store: &dyn Fixture) {
     assert_eq!((record.finished_at, record.attempt, &record.failure), (None, dead.attempt, &dead.failure));
     let undo = store.step_of(job, StepKind::Undo).await;
     assert_eq!((undo.status, undo.tries, undo.position), (StepStatus::Tried, 0, 4));
-    assert_eq!(store.step_of(job, StepKind::Unwind).await.failure, Some(failure("out of stock")));
+    let decision = store.step_of(job, StepKind::Unwind).await;
+    assert_eq!(
+        (decision.tries, decision.failure),
+        (0, Some(failure("out of stock"))),
+        "a replay is tried anew as well"
+    );
     let claimed = worker.claim_one().await;
     assert_eq!((claimed.fence.job, claimed.stage), (job, Stage::Unwinding));
     worker.finish(&claimed, State::Dead).await;

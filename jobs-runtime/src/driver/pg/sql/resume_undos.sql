@@ -2,4 +2,4 @@
 UPDATE {schema}.steps
 SET tries = 0
 WHERE job = $1
-    AND role = 1
+    AND role IN (1, 2)
