@@ -385,6 +385,11 @@ DECLARE
     children uuid[];
     met uuid[];
     missed boolean := false;
+    forward uuid[] := ARRAY(
+        SELECT r.job
+        FROM unnest(record_runs, record_kinds) AS r (job, kind)
+        WHERE r.kind < 9
+    );
 BEGIN
     WITH asked AS MATERIALIZED (
         SELECT *
@@ -398,6 +403,8 @@ BEGIN
             AND token = ANY (tokens)
             AND NOT cancel_requested
             AND NOT roll_back
+            -- No step of a run that unwinds goes forward.
+            AND CASE WHEN stage = 3 THEN id <> ALL (forward) ELSE true END
             AND EXISTS (
                 SELECT FROM {schema}.workers
                 WHERE workers.id = holder
@@ -690,13 +697,20 @@ BEGIN
     FROM unnest(landed) AS l (id);
     IF cardinality(landed) < cardinality(runs) THEN
         RETURN QUERY
-        SELECT id, false, false
+        SELECT
+            id,
+            CASE WHEN cancel_requested OR roll_back THEN false END,
+            false
         FROM {schema}.running
         WHERE id = ANY (runs)
             AND attempt = ANY (attempts)
             AND worker = holder
             AND token = ANY (tokens)
-            AND (cancel_requested OR roll_back)
+            AND (
+                cancel_requested
+                OR roll_back
+                OR stage = 3
+            )
             AND EXISTS (
                 SELECT FROM {schema}.workers
                 WHERE workers.id = holder

@@ -118,7 +118,8 @@ async fn a_record_probes_the_primary_keys() {
     let sql = include_str!("../../jobs-runtime/src/driver/pg/sql/record.sql");
     let arguments = "1, NULL::uuid[], NULL::int4[], NULL::int8[], NULL::text[], NULL::text[], NULL::int2[],
         NULL::int2[], NULL::int2[], NULL::int4[], NULL::int4[], NULL::boolean[], NULL::text[], NULL::text[],
-        NULL::text[], NULL::text[], NULL::text[], NULL::timestamptz[], NULL::uuid[], NULL::float8[], NULL::uuid[]";
+        NULL::text[], NULL::text[], NULL::text[], NULL::timestamptz[], NULL::uuid[], NULL::float8[], NULL::uuid[],
+        false";
     let plan = plan(sql, arguments).await;
     check(&plan, &["Index Scan using running_pkey on running", "Index Cond: (id = ANY ($2))", "Hash Join"]);
     assert_eq!(

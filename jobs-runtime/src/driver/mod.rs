@@ -217,6 +217,7 @@ pub trait StepTransaction: Send {
     /// Records the step in the transaction, under the fence, and commits both.
     ///
     /// - [`Written::Stale`] and [`Written::Refused`]: everything was rolled back.
+    /// - A record of a run that unwinds is refused: the decision came first.
     /// - A record with a child is refused: a child is spawned through [`commit`](Driver::commit).
     /// - Where the answer to the commit is lost, it looks whether the record landed, so that the answer is true.
     fn commit(self: Box<Self>, record: StepWrite) -> BoxFuture<'static, Result<Written, Error>>;

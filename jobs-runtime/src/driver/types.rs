@@ -16,6 +16,7 @@ pub use new_job::{Enqueued, NewJob, NewUnique, Overrides, Start};
 pub use operate::{CancelAnswer, JobRecord, KindCount, ListFilter, Operation, Resolution, WorkerRecord};
 pub use park::{Park, Unwind, Wait, WaitEvent};
 pub use setup::{Capability, Migrate, Migrated};
+pub(crate) use step::refused_forward;
 pub use step::{ChildEnd, Stage, StepKind, StepRecord, StepRef, StepStatus, StepWrite};
 pub use upkeep::{Hint, Outlook, Promoted, Rescued};
 pub use write::{Change, Finish, Progress, Reschedule, Write, Written};

@@ -99,6 +99,10 @@ fn again(store: &mut Store, mut row: Row, reschedule: &Reschedule, now: DateTime
 }
 
 fn park(store: &mut Store, row: Row, park: &Park, now: DateTime<Utc>) -> Written {
+    if let Some(error) = park.records.iter().find_map(|step| row.stage.refusal(step)) {
+        store.put(row);
+        return Written::Refused(error);
+    }
     let mut row = match store.put_as_asked(row, now, park.keep) {
         Ok(state) => return asked(state),
         Err(row) => *row,
@@ -124,6 +128,9 @@ fn asked(state: State) -> Written {
 
 /// Records a step, with the child that it spawns, on a job that was taken out.
 fn step_and_child(store: &mut Store, row: &mut Row, step: &StepWrite, now: DateTime<Utc>) -> Written {
+    if let Some(error) = row.stage.refusal(step) {
+        return Written::Refused(error);
+    }
     if let Some(child) = &step.child {
         if row.asked.is_some() {
             return Written::Cancelled;

@@ -36,6 +36,10 @@ impl Open {
             let detail = format!("step `{}` runs in a transaction, so it spawns no child", record.id.name);
             return Written::Refused(Error::new(code::STORE_FAILED, detail));
         }
+        if let Some(error) = row.stage.refusal(record) {
+            store.put(row);
+            return Written::Refused(error);
+        }
         row.record_step(record, now);
         store.put(row);
         self.transaction.land(&mut store, now);

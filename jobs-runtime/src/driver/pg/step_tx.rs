@@ -1,12 +1,17 @@
 //! A transaction of the caller's pool that a step runs in and that records it. Upstream: `steps`. Downstream: `tx`.
 
-use super::{Pg, commit::Records, fault, own::timed_out};
+use super::{
+    Pg,
+    commit::{Holding, Records, With},
+    fault,
+    own::timed_out,
+};
 use crate::{
     driver::{Fence, StepTransaction, StepWrite, Tx, WorkerId, Written},
     error::{Error, code},
 };
 use futures_util::future::BoxFuture;
-use sqlx::{PgConnection, PgPool, Postgres, Row, SqlStr, Transaction};
+use sqlx::{PgConnection, PgPool, Postgres, SqlStr, Transaction};
 use std::time::Duration;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -86,15 +91,18 @@ impl Open {
     /// Writes the record; says why, if it does not.
     async fn record(&mut self, step: &StepWrite) -> Result<Option<Written>, sqlx::Error> {
         let query = sqlx::query(self.record.clone()).persistent(!self.looking.is_pooled);
-        let rows = Records::of(&[(self.looking.fence, step)]).bind(query, self.worker).fetch_all(&mut *self.tx).await?;
+        let rows = Records::of(&[(self.looking.fence, step)])
+            .bind(query, self.worker, With::Nothing)
+            .fetch_all(&mut *self.tx)
+            .await?;
         let Some(row) = rows.first() else { return Ok(Some(Written::Stale)) };
-        Ok(match (&step.child, row.try_get(1)?) {
-            (None, _) => None,
-            (Some(_), true) => Some(Written::Cancelled),
-            (Some(_), false) => {
+        Ok(match Holding::of(row)?.answer(step) {
+            Written::Landed if step.child.is_none() => None,
+            Written::Landed => {
                 let detail = format!("step `{}` runs in a transaction, so it spawns no child", step.id.name);
                 Some(Written::Refused(Error::new(code::STORE_FAILED, detail)))
             }
+            other => Some(other),
         })
     }
 }

@@ -15,7 +15,7 @@ pub struct Park {
     pub due_at: Option<DateTime<Utc>>,
     /// What makes it ready before.
     pub waits: Vec<Wait>,
-    /// What has begun and is not recorded yet: sleeps and waits.
+    /// What has begun and is not recorded yet: sleeps and waits. A run that unwinds has none: its park is refused.
     pub records: Vec<StepWrite>,
     /// Why it cannot go on, where an operator or another release must help: `X_STEP_UNKNOWN`, `X_STEP_MISMATCH`.
     pub reason: Option<RecordedFailure>,
@@ -46,7 +46,8 @@ pub struct WaitEvent {
 /// The decision that a run unwinds. Durable from the moment it lands; the claim stays held.
 ///
 /// The job's stage becomes [`Unwinding`](super::Stage::Unwinding), the failure its own, its crashes are forgotten, and
-/// a record of kind [`Unwind`](super::StepKind::Unwind) keeps the failure.
+/// a record of kind [`Unwind`](super::StepKind::Unwind) keeps the failure. From then on the store takes no forward record
+/// of the run but those that come with a decision, and the ends of its children.
 #[derive(Debug, Clone)]
 pub struct Unwind {
     /// What it unwinds from.

@@ -1,7 +1,14 @@
 //! What is recorded of a run's steps, and how a worker records it.
 
 use super::NewJob;
-use crate::{driver::EventId, failure::RecordedFailure, id::JobId, json::JsonText, state::State};
+use crate::{
+    driver::EventId,
+    error::{Error, code},
+    failure::RecordedFailure,
+    id::JobId,
+    json::JsonText,
+    state::State,
+};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::{fmt::Display, time::Duration};
@@ -24,6 +31,17 @@ pub enum Stage {
 impl Stage {
     /// All, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Fresh, Self::Recorded, Self::PastPivot, Self::Unwinding];
+
+    /// Why a run of this stage takes no such record: none of a step that would run forward once it unwinds.
+    pub(crate) fn refusal(self, step: &StepWrite) -> Option<Error> {
+        (self == Self::Unwinding && step.kind.is_forward()).then(|| refused_forward(&step.id.name))
+    }
+}
+
+/// The refusal of a forward record on a run that unwinds.
+pub(crate) fn refused_forward(step: &str) -> Error {
+    let text = format!("the run unwinds, so nothing is recorded of step `{step}`: no step runs forward any more");
+    Error::new(code::JOB_STATE_REFUSED, text)
 }
 
 /// Which of a run's records it is. A run has at most one record of an identity.

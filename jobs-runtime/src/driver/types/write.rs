@@ -23,7 +23,8 @@ pub enum Change {
     Reschedule(Reschedule),
     /// The job reports how far it is.
     Progress(Progress),
-    /// A step is recorded. That it waits replaces no record of its end.
+    /// A step is recorded. That it waits replaces no record of its end. On a run that unwinds, a record that stands for a
+    /// line of the body ([`StepKind::is_forward`](super::StepKind::is_forward)) is refused.
     Step(Box<StepWrite>),
     /// The run is parked.
     Park(Box<Park>),
@@ -82,6 +83,7 @@ pub enum Written {
     /// The fence no longer matches, or the worker's lease has lapsed: nothing was changed.
     Stale,
     /// The store refused this item: nothing was changed, the job is still held. A step whose child's unique key is
-    /// taken is refused with `X_JOB_DUPLICATE`.
+    /// taken is refused with `X_JOB_DUPLICATE`; a forward record of a run that unwinds, alone or with a park, with
+    /// `X_JOB_STATE_REFUSED`.
     Refused(Error),
 }

@@ -271,6 +271,17 @@ macro_rules! conformance_suite {
             a_requeue_after_an_unwinding_begins_anew,
             a_requeue_without_an_unwinding_goes_on,
         ]);
+        $crate::__conformance_area!($fixture, guard: [
+            a_run_that_unwinds_records_no_step,
+            a_step_that_commits_after_the_decision_leaves_nothing,
+            a_run_that_unwinds_parks_without_new_records,
+            a_decision_brings_its_own_records,
+            a_childs_end_is_told_to_a_run_that_unwinds,
+            other_runs_of_the_batch_record_their_steps,
+        ]);
+        $crate::__conformance_area!($fixture, mixed: [
+            a_refused_item_leaves_the_rest_of_its_batch,
+        ]);
         $crate::__conformance_area!($fixture, roll_back: [
             a_waiting_job_without_records_is_cancelled,
             a_waiting_run_with_records_unwinds,

@@ -13,7 +13,7 @@ use crate::{
 };
 use rounds::Round;
 use std::{collections::HashMap, sync::atomic::Ordering};
-pub(super) use steps::Records;
+pub(super) use steps::{Holding, Records, With};
 use tokio::time::timeout;
 
 /// How often a round that lost against a concurrent transaction is sent again.

@@ -2,12 +2,13 @@
 
 use super::{
     Answers,
-    apply::{Failures, Fences, answer},
+    apply::{Failures, Fences},
     rounds::Items,
 };
 use crate::driver::{
-    Change, Park, Reschedule, StepWrite, Wait, WorkerId, Write,
+    Change, Park, Reschedule, StepWrite, Wait, WorkerId, Write, Written,
     pg::{Pg, times},
+    refused_forward,
 };
 use sqlx::{PgConnection, Postgres, Row, postgres::PgArguments, query::Query};
 use std::{collections::HashMap, sync::atomic::Ordering, time::Duration};
@@ -36,18 +37,24 @@ pub(super) async fn park(
     let rows = query.fetch_all(connection).await?;
     let mut parked = HashMap::with_capacity(rows.len());
     for row in &rows {
-        parked.insert(row.try_get::<Uuid, _>(0)?, row.try_get::<bool, _>(1)?);
+        parked.insert(row.try_get::<Uuid, _>(0)?, row.try_get::<Option<bool>, _>(1)?);
     }
     if let Some(row) = rows.first()
         && row.try_get(2)?
     {
         pg.unsure_parks.fetch_add(1, Ordering::Relaxed);
     }
-    for (place, fence, _) in items {
-        match parked.get(&fence.job.0) {
-            Some(false) => {}
-            found => drop(answers.insert(*place, answer(found.is_some()))),
-        }
+    for (place, fence, park) in items {
+        let written = match parked.get(&fence.job.0) {
+            Some(Some(false)) => continue,
+            Some(Some(true)) => Written::Landed,
+            Some(None) => {
+                let forward = park.records.iter().find(|record| record.kind.is_forward());
+                Written::Refused(refused_forward(forward.map_or("", |record| &record.id.name)))
+            }
+            None => Written::Stale,
+        };
+        answers.insert(*place, written);
     }
     Ok(())
 }

@@ -9,12 +9,17 @@ use crate::{
     driver::{
         Fence, NewJob, StepWrite, Unwind, WorkerId, Written,
         pg::{Pg, enqueue, times},
+        refused_forward,
     },
     id::JobId,
     spec::OnConflict,
 };
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, Postgres, Row, postgres::PgArguments, query::Query};
+use sqlx::{
+    PgConnection, Postgres, Row,
+    postgres::{PgArguments, PgRow},
+    query::Query,
+};
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
@@ -63,6 +68,7 @@ impl<'w> Records<'w> {
         self,
         query: Query<'w, Postgres, PgArguments>,
         worker: WorkerId,
+        with: With,
     ) -> Query<'w, Postgres, PgArguments> {
         query
             .bind(worker.0)
@@ -86,13 +92,43 @@ impl<'w> Records<'w> {
             .bind(self.events)
             .bind(self.ages)
             .bind(self.children)
+            .bind(with == With::Decision)
+    }
+}
+
+/// With what records are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::driver::pg) enum With {
+    /// By themselves: no step of a run that unwinds goes forward.
+    Nothing,
+    /// With the decision to unwind, which may be written again.
+    Decision,
+}
+
+/// How a run stands whose step is recorded.
+pub(in crate::driver::pg) struct Holding {
+    is_asked: bool,
+    unwinds: bool,
+}
+
+impl Holding {
+    pub(in crate::driver::pg) fn of(row: &PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self { is_asked: row.try_get(1)?, unwinds: row.try_get(3)? })
+    }
+
+    /// What became of its record.
+    pub(in crate::driver::pg) fn answer(&self, step: &StepWrite) -> Written {
+        if self.unwinds && step.kind.is_forward() {
+            return Written::Refused(refused_forward(&step.id.name));
+        }
+        if self.is_asked && step.child.is_some() { Written::Cancelled } else { Written::Landed }
     }
 }
 
 /// What became of a statement's records.
 struct Recorded {
-    /// The runs that are held, and whether each was asked to cancel or to roll back.
-    held: HashMap<Uuid, bool>,
+    /// The runs that are held.
+    held: HashMap<Uuid, Holding>,
     /// The children whose spawn was not recorded before.
     spawned: HashSet<Uuid>,
 }
@@ -101,12 +137,13 @@ async fn record(
     pg: &Pg,
     worker: WorkerId,
     items: &[(Fence, &StepWrite)],
+    with: With,
     connection: &mut PgConnection,
 ) -> Result<Recorded, sqlx::Error> {
-    let rows = Records::of(items).bind(pg.query(&pg.sql.record), worker).fetch_all(connection).await?;
+    let rows = Records::of(items).bind(pg.query(&pg.sql.record), worker, with).fetch_all(connection).await?;
     let mut recorded = Recorded { held: HashMap::with_capacity(rows.len()), spawned: HashSet::new() };
     for row in &rows {
-        recorded.held.insert(row.try_get(0)?, row.try_get(1)?);
+        recorded.held.insert(row.try_get(0)?, Holding::of(row)?);
         recorded.spawned.extend(row.try_get::<Vec<Uuid>, _>(2)?);
     }
     Ok(recorded)
@@ -121,7 +158,7 @@ pub(super) async fn steps(
     answers: &mut Answers,
 ) -> Result<(), sqlx::Error> {
     let plain: Vec<_> = items.iter().map(|(_, fence, step)| (*fence, *step)).collect();
-    let recorded = record(pg, worker, &plain, connection).await?;
+    let recorded = record(pg, worker, &plain, With::Nothing, connection).await?;
     let children: Vec<_> = plain
         .iter()
         .filter_map(|(fence, step)| Some((fence.job, step.child.as_deref()?)))
@@ -130,12 +167,8 @@ pub(super) async fn steps(
         .collect();
     enqueue_soon(pg, &children, connection).await?;
     answers.extend(items.iter().map(|(place, fence, step)| {
-        let written = match recorded.held.get(&fence.job.0) {
-            None => Written::Stale,
-            Some(true) if step.child.is_some() => Written::Cancelled,
-            Some(_) => Written::Landed,
-        };
-        (*place, written)
+        let holding = recorded.held.get(&fence.job.0);
+        (*place, holding.map_or(Written::Stale, |holding| holding.answer(step)))
     }));
     Ok(())
 }
@@ -170,7 +203,7 @@ pub(super) async fn unwind(
     let failed: Vec<_> =
         items.iter().flat_map(|(_, fence, unwind)| unwind.records.iter().map(|step| (*fence, step))).collect();
     if !failed.is_empty() {
-        record(pg, worker, &failed, connection).await?;
+        record(pg, worker, &failed, With::Decision, connection).await?;
     }
     let fences = Fences::of(items.iter().map(|(_, fence, _)| fence));
     let failures = Failures::of(items.iter().map(|(_, _, unwind)| Some(&unwind.failure)));

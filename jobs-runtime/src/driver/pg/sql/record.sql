@@ -1,6 +1,7 @@
 -- $1 worker, $2 ids, $3 attempts, $4 tokens, $5 names, $6 keys, $7 roles, $8 kinds, $9 statuses, $10 positions, $11 tries,
 -- $12 onces, $13 outputs, $14 error codes, $15 error texts, $16 caller fixes, $17 stops, $18 due at, $19 events,
--- $20 seconds since they began, $21 children
+-- $20 seconds since they began, $21 children,
+-- $22 whether they come with a decision to unwind
 WITH asked AS MATERIALIZED (
     SELECT *
     FROM unnest(
@@ -75,8 +76,16 @@ accepted AS MATERIALIZED (
         h.stage
     FROM asked AS a
     JOIN held AS h USING (id)
-    WHERE a.child IS NULL
-        OR NOT h.is_asked
+    WHERE (
+            a.child IS NULL
+            OR NOT h.is_asked
+        )
+        -- No step of a run that unwinds goes forward.
+        AND (
+            a.role <> 0
+            OR h.stage < 3
+            OR $22
+        )
 ),
 raised AS (
     UPDATE {schema}.running
@@ -157,6 +166,7 @@ SELECT
     id,
     is_asked,
     ARRAY(SELECT child FROM recorded WHERE child = ANY ($21::uuid[])) AS spawned,
+    stage = 3 AS unwinds,
     -- The locks must not outlive a worker that is cut off before its commit; in a step's own transaction, the settings
     -- are the caller's.
     (SELECT pg_catalog.set_config('idle_in_transaction_session_timeout', '15s', true)) AS bounded
