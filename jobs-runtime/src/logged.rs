@@ -52,6 +52,7 @@ events! {
     TENANT_CROSSED = "jobs.tenant.crossed", "A body left its tenant's bounds on purpose.";
     RESCUE_DONE = "jobs.rescue.done", "Jobs of lapsed workers are ready again.";
     PURGE_DONE = "jobs.purge.done", "Finished jobs left the history.";
+    EVENT_UNREADABLE = "jobs.event.unreadable", "A wait skipped an event that it cannot take: it does not decode, or is another tenant's.";
     EVENTS_PURGED = "jobs.events.purged", "Expired events were removed.";
     REPORTER_FAILED = "jobs.report.failed", "The reporter itself panicked.";
 }

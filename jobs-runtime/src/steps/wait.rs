@@ -13,12 +13,14 @@ use super::{
 use crate::{
     clock,
     ctx::Ctx,
-    driver::{EventRecord, FindEvent, StepKind, StepStatus, StepWrite, Wait, WaitEvent},
+    driver::{EventId, EventRecord, FindEvent, StepKind, StepStatus, StepWrite, Wait, WaitEvent},
     duration,
     error::{Error, code},
     events::Event,
+    execute::panic,
     failure::{Failure, Verdict},
     json::JsonText,
+    logged,
 };
 use chrono::{DateTime, Utc};
 use std::{
@@ -76,19 +78,21 @@ impl Run {
         }
         check_key(T::NAME, &key).map_err(|error| StepError::new(&*label, terminal(&error)))?;
         if let Some(given) = self.mock(spec.name) {
-            let done = self.take(&opened, Some(given.clone())).await;
+            let event = self.decoded(&label, Some(&given)).await?;
+            let done = self.take(&opened, Some(given)).await;
             done.map_err(|error| StepError::new(&*label, Failure::from(error)))?;
-            return self.decoded(&label, Some(&given)).await.map(Some);
+            return Ok(Some(event));
         }
         let deadline = match &opened.record {
             Some(record) => record.due_at,
             None => timeout.map(|timeout| clock::after(self.now(), timeout.min(duration::MAX))),
         };
+        let mut skipped = Vec::new();
         loop {
             self.stay_unless_forward_idle(&mut opened).await?;
-            if let Some(event) = self.take_event(T::NAME, &key, deadline, &opened, &label).await? {
+            if let Some(event) = self.take_event::<T>(&key, deadline, &opened, &label, &mut skipped).await? {
                 self.state().run += 1;
-                return self.decoded(&label, Some(&event.payload)).await.map(Some);
+                return Ok(Some(event));
             }
             let is_over = deadline.is_some_and(|deadline| deadline <= self.now());
             if is_over || matches!(self.journal(), Journal::Memory) {
@@ -101,7 +105,7 @@ impl Run {
                 self.state().run += 1;
                 return Ok(None);
             }
-            self.wait_opened(T::NAME, &key, deadline, &mut opened).await;
+            self.wait_opened(T::NAME, &key, deadline, &skipped, &mut opened).await;
         }
     }
 
@@ -116,15 +120,18 @@ impl Run {
 
     /// Looks for the event and takes it. Waits of one run take turns, in the order in which they come here, so that no two
     /// take one event.
-    async fn take_event(
+    ///
+    /// What cannot be read as a `T`, or says that it is another tenant's, is skipped before anything is recorded: it stays
+    /// for waits that can take it, and this one waits on.
+    async fn take_event<T: Event>(
         &self,
-        name: &str,
         key: &str,
         deadline: Option<DateTime<Utc>>,
         opened: &Opened,
         label: &str,
-    ) -> Result<Option<EventRecord>, StepError> {
-        let (run, name, key) = (self.clone(), name.to_owned(), key.to_owned());
+        skipped: &mut Vec<EventId>,
+    ) -> Result<Option<T>, StepError> {
+        let (run, key, mut skips) = (self.clone(), key.to_owned(), std::mem::take(skipped));
         let done = opened.write(StepStatus::Done);
         let mut turn = Box::pin(Arc::clone(self.looking()).lock_owned());
         let taken = poll_fn(|cx| Poll::Ready(turn.as_mut().poll(cx))).await;
@@ -133,33 +140,63 @@ impl Run {
                 Poll::Ready(turn) => turn,
                 Poll::Pending => turn.await,
             };
-            let tenant = run.tenant().map(str::to_owned);
-            let find = FindEvent { name, key, tenant, taken: run.state().taken.clone(), before: deadline };
-            let found = run.look(|| run.driver().find_event(find.clone())).await;
-            let Some(event) = found else { return Ok(None) };
-            let done = StepWrite { event: Some(event.id), output: Some(event.payload.clone()), ..done };
-            run.write(done).await.map(|()| Some(event))
+            loop {
+                let find = FindEvent {
+                    name: T::NAME.to_owned(),
+                    key: key.clone(),
+                    tenant: run.tenant().map(str::to_owned),
+                    taken: run.taken(&skips),
+                    before: deadline,
+                };
+                let Some(event) = run.look(|| run.driver().find_event(find.clone())).await else {
+                    return Ok((None, skips));
+                };
+                match read::<T>(&event, run.tenant()) {
+                    Ok(read) => {
+                        let done = StepWrite { event: Some(event.id), output: Some(event.payload), ..done };
+                        return run.write(done).await.map(|()| (Some(read), skips));
+                    }
+                    Err(why) => {
+                        let (id, name, key) = (event.id, &event.name, &event.key);
+                        tracing::warn!(event = logged::EVENT_UNREADABLE, %id, name, key, why, "a wait skips an event");
+                        skips.push(id);
+                    }
+                }
+            }
         }));
-        taken.await.map_err(|error: Error| StepError::new(label, Failure::from(error)))
+        let (event, skips) = taken.await.map_err(|error: Error| StepError::new(label, Failure::from(error)))?;
+        *skipped = skips;
+        Ok(event)
+    }
+
+    /// What a wait leaves out that has skipped these.
+    fn taken(&self, skipped: &[EventId]) -> Vec<EventId> {
+        [&self.state().taken, skipped].concat()
     }
 
     /// Records that the wait came to no event: its time is up, or a test gives it something.
     async fn take(&self, opened: &Opened, output: Option<JsonText>) -> Result<(), Error> {
         let mut done = opened.write(StepStatus::Done);
         // A mock has no event, but a replay must tell it from a timeout.
-        done.event = output.is_some().then(crate::driver::EventId::new);
+        done.event = output.is_some().then(EventId::new);
         done.output = output;
         self.write(done).await
     }
 
     /// Waits for the event to come; the run may be parked meanwhile.
-    async fn wait_opened(&self, name: &str, key: &str, deadline: Option<DateTime<Utc>>, opened: &mut Opened) {
+    async fn wait_opened(
+        &self,
+        name: &str,
+        key: &str,
+        deadline: Option<DateTime<Utc>>,
+        skipped: &[EventId],
+        opened: &mut Opened,
+    ) {
         let mut waiting = opened.write(StepStatus::Waiting);
         waiting.due_at = deadline;
         waiting.output = Some(serde_json::Value::from(name).into());
         let record = opened.record.is_none().then_some(waiting);
-        let taken = self.state().taken.clone();
-        let event = WaitEvent { name: name.to_owned(), key: key.to_owned(), taken };
+        let event = WaitEvent { name: name.to_owned(), key: key.to_owned(), taken: self.taken(skipped) };
         opened.busy = None;
         self.pause(On::Wake(Wait::Event(event)), deadline, record).await;
         opened.busy = Some(self.busy());
@@ -170,6 +207,20 @@ impl Run {
             Ok(event) => Ok(event),
             Err(what) => self.mismatch(label, &what).await,
         }
+    }
+}
+
+/// Reads an event as what a wait of a run of this tenant is for, or says why that cannot be.
+fn read<T: Event>(event: &EventRecord, tenant: Option<&str>) -> Result<T, String> {
+    let read = panic::guard(|| {
+        let read: T = output::decode(Some(&event.payload))?;
+        let own = read.tenant();
+        Ok((read, own))
+    });
+    let (read, own) = read.unwrap_or_else(|text| Err(format!("reading it panicked: {text}")))?;
+    match own {
+        Some(own) if tenant != Some(&*own) => Err("its payload belongs to another tenant than the run".to_owned()),
+        _ => Ok(read),
     }
 }
 

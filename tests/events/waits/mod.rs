@@ -4,6 +4,7 @@ mod cases;
 mod clock;
 mod cut;
 mod races;
+mod skipped;
 
 use crate::fixtures::{on_both, settled, shipped};
 use jobs::{
