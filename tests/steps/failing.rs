@@ -2,6 +2,7 @@
 
 use crate::log::{count, harness, note};
 use jobs::{Outcome, failure::Stop, prelude::*};
+use std::time::Duration;
 
 #[derive(Debug, thiserror::Error, JobError)]
 enum BankError {
@@ -147,4 +148,27 @@ async fn a_panic_in_a_drop_while_the_run_is_parked_goes_no_further() {
     assert_eq!(run.outcome, Outcome::Parked, "{run:?}");
     app.clock().advance("1h");
     assert_eq!(app.drain().await[0].outcome, Outcome::Completed);
+}
+
+/// Ignores a failure that says when to come again, sleeps, and fails with it later.
+#[job(tenant = none, retry(max_attempts = 3, backoff = fixed("7s")))]
+async fn busy_later(ctx: &Ctx) -> Result<(), Failure> {
+    let asked: Result<(), StepError> = step!(ctx, "ask", async {
+        note(ctx, "ask");
+        Err(Failure::retry_after(Duration::from_secs(7_200), "too many requests"))
+    })
+    .await;
+    sleep!(ctx, "nap", "1h").await;
+    Ok(asked?)
+}
+
+#[tokio::test]
+async fn a_swallowed_failure_that_says_when_to_come_again_still_says_so_after_a_park() {
+    let (app, log) = harness!(busy_later);
+    let run = app.run::<busy_later>(()).await;
+    assert_eq!(run.outcome, Outcome::Parked);
+    app.clock().advance("1h");
+    let run = app.attempt(run.job).await;
+    assert_eq!((run.outcome, log.count("ask")), (Outcome::Retried, 1));
+    assert_eq!(run.resume_after, Some(Duration::from_secs(3_600)), "at the time that it named, not by the backoff");
 }

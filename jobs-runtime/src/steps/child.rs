@@ -49,7 +49,7 @@ pub async fn spawn<J: Job>(
     let failed_before = |record: &&StepRecord| record.status == StepStatus::Failed && record.child.is_none();
     if let Some(record) = opened.record.as_ref().filter(failed_before) {
         if record.attempt == run.attempt() || !run.goes_forward() {
-            return Err(StepError::new(label, failing::replayed(record.failure.as_ref())));
+            return Err(StepError::new(label, failing::of_record(record, run.now())));
         }
         run.stay_unless_forward(&label).await?;
     } else if let Some(record) = &opened.record {

@@ -75,7 +75,7 @@ impl Tries {
             }
             StepStatus::Failed if counts => {
                 self.run.state().replayed += 1;
-                return Err(StepError::new(label, failing::replayed(record.failure.as_ref())));
+                return Err(StepError::new(label, failing::of_record(record, self.run.now())));
             }
             StepStatus::Started if (record.once || self.spec.once) && self.run.goes_forward() => {
                 self.unknown("it began and left no result, so that nobody knows whether it took effect").await
@@ -265,7 +265,7 @@ impl Run {
     pub(super) fn failed(&self, opened: &Opened, failure: Failure) -> StepError {
         let failure = failing::of_step(failure);
         let mut write = opened.write(StepStatus::Failed);
-        write.due_at = None;
+        write.due_at = failing::due(&failure, self.now());
         write.failure = Some(failing::recorded(&failure));
         self.state().failures.push(write);
         StepError::new(opened.label(), failure)

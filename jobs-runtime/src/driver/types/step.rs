@@ -180,7 +180,7 @@ pub struct StepRecord {
     /// The failure of a step that failed, or of its last try.
     #[serde(default)]
     pub failure: Option<RecordedFailure>,
-    /// When a sleep ends, a wait times out, a step is tried again.
+    /// When a sleep ends, a wait times out, a step is tried again, or a failure wants its job to be.
     #[serde(default)]
     pub due_at: Option<DateTime<Utc>>,
     /// The event that a wait took.
