@@ -5,7 +5,9 @@ mod support;
 
 mod budget;
 mod children;
+mod deploys;
 mod ends;
+mod logged;
 mod on_postgres;
 mod order;
 mod races;

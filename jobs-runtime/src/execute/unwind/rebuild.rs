@@ -4,8 +4,8 @@ use super::{super::deadline, Run, Unwinding};
 use crate::{
     cancel::CancelReason,
     ctx::Ctx,
-    driver::{StepKind, StepRef, StepStatus, StepWrite},
-    execute::{context, deadline::Body},
+    driver::{StepKind, StepRecord, StepRef, StepStatus, StepWrite},
+    execute::{context, deadline::Body, panicked},
     failure::Failure,
     outline::{OutlineItem, OutlineKind},
     saga::{self, Compensation, Entry, Standing},
@@ -107,6 +107,10 @@ impl Run {
             (Body::Ended(Some(Stopped::HandBack(wait))), None) => {
                 return Err(Broken::Ended(Ended::HandedBack(wait)));
             }
+            // Without an outline nobody knows what it did not come to: a compensation could be passed over in silence.
+            (Body::Panicked(text), None) if self.compensated().next().is_none() && has_unreached(unwinding, &ctx) => {
+                return Err(Broken::Failed(panicked(&text)));
+            }
             (Body::Ended(Some(Stopped::Fail(_)) | None) | Body::Panicked(_), None) => {}
         }
         let entries = saga::plan(&unwinding.records, &registered(&ctx), |step| is_lost(outline, &ctx, step));
@@ -114,6 +118,15 @@ impl Run {
         let compensations = ctx.compensations().take().into_iter().map(named).collect();
         Ok(Rebuilt { ctx, compensations, entries })
     }
+}
+
+/// Whether there are steps that are done and that the replay did not come to.
+fn has_unreached(unwinding: &Unwinding, ctx: &Ctx) -> bool {
+    let unreached = ctx.steps().unreached();
+    let is_done = |record: &&StepRecord| {
+        matches!(record.kind, StepKind::Step | StepKind::StepTx) && record.status == StepStatus::Done
+    };
+    unwinding.records.iter().filter(is_done).any(|record| unreached.contains(&record.id))
 }
 
 /// The steps whose compensations are registered, by the names in their records, and whether each is `always`.
