@@ -215,7 +215,9 @@ macro_rules! sleep_until {
 /// # Options
 ///
 /// - **`key = order.id`**: the key under which the event is published: an expression that has a text of 1 to 200 bytes.
-///   Required. It also tells runs of this line apart.
+///   It also tells runs of this line apart. Required, unless `event_key` is given.
+/// - **`event_key = order.id`**: the key under which the event is published, where `key` is to tell runs of this line apart
+///   and no more: `key = day, event_key = order.id` waits for one order's event day after day. Default: `key`.
 /// - **`timeout = "3d"`**: the longest wait, a text or an expression that is a `Duration`. Default: no limit. An event that
 ///   was published before it ended counts, however late the run looks.
 /// - **`aliases`** as for [`step!`].

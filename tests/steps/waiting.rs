@@ -92,6 +92,40 @@ async fn an_event_that_comes_while_the_run_is_parked_wakes_it() {
     assert_eq!(log.take(), ["begins", "begins"]);
 }
 
+/// Reminds once a day until the parcel is there; how often it did.
+#[job(tenant = none)]
+async fn reminds(ctx: &Ctx, order: u32) -> Result<(u32, u32), Failure> {
+    let mut day = 0;
+    loop {
+        let shipped: Option<Shipped> = wait_for!(ctx, "shipped", key = day, event_key = order, timeout = "1d").await?;
+        if let Some(shipped) = shipped {
+            return Ok((day, shipped.parcel));
+        }
+        step!(ctx, "remind", key = day, async {
+            note(ctx, "reminded");
+            Ok(())
+        })
+        .await?;
+        day += 1;
+    }
+}
+
+#[tokio::test]
+async fn a_wait_in_a_loop_is_told_apart_by_its_key_and_matched_by_its_event_key() {
+    let (app, log) = harness!(reminds);
+    let run = app.run::<reminds>(7).await;
+    assert_eq!(run.outcome, Outcome::Parked);
+    Shipped { parcel: 1 }.publish(app.jobs(), 0).await.expect("published");
+    for _ in 0..2 {
+        app.clock().advance("1d");
+        assert_eq!(app.drain().await[0].outcome, Outcome::Parked);
+    }
+    Shipped { parcel: 5 }.publish(app.jobs(), 7).await.expect("published");
+    app.drain().await;
+    assert_eq!(app.output::<(u32, u32)>(run.job).await, (2, 5));
+    assert_eq!(log.take(), ["reminded", "reminded"]);
+}
+
 #[tokio::test]
 async fn an_event_that_came_before_the_wait_is_taken_at_once() {
     let (app, log) = harness!(ships);

@@ -1,6 +1,6 @@
 //! Finds what gives another answer each time, between the steps of a job that is replayed.
 
-use super::{Kind, arguments, durable_call, is_key};
+use super::{Kind, arguments, durable_call, is_option};
 use proc_macro2::{Span, TokenStream, TokenTree};
 
 /// A source of nondeterminism.
@@ -49,8 +49,9 @@ fn walk(tokens: TokenStream, found: &mut Vec<Chance>) {
         if let Some((kind, _, args)) = durable_call(rest)
             && kind != Kind::Race
         {
-            // Its key is evaluated at every replay; its body and its input only once.
-            for arg in arguments(args.stream()).into_iter().filter(|arg| is_key(arg)) {
+            // Its keys are evaluated at every replay; its body and its input only once.
+            let is_key = |arg: &Vec<TokenTree>| is_option(arg, "key") || is_option(arg, "event_key");
+            for arg in arguments(args.stream()).into_iter().filter(is_key) {
                 walk(arg.into_iter().collect(), found);
             }
             rest = rest.get(3..).unwrap_or_default();

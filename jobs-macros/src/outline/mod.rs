@@ -147,7 +147,7 @@ fn construct(kind: Kind, call: Call<'_>, place: Place<'_>) -> Construct {
         word: call.word.to_string(),
         name,
         span,
-        keyed: args.iter().any(|arg| is_key(arg)),
+        keyed: args.iter().any(|arg| is_option(arg, "key")),
         always: args.iter().any(|arg| matches!(arg.as_slice(), [TokenTree::Ident(word)] if word == "always")),
         inside: place.inside.map(str::to_owned),
         in_loop: place.in_loop,
@@ -186,10 +186,10 @@ fn literal(arg: &[TokenTree]) -> Option<LitStr> {
 }
 
 /// `key = …`, and not `key == …`
-fn is_key(arg: &[TokenTree]) -> bool {
+fn is_option(arg: &[TokenTree], name: &str) -> bool {
     match arg {
         [TokenTree::Ident(word), TokenTree::Punct(equals), ..] => {
-            word == "key" && equals.as_char() == '=' && equals.spacing() == Spacing::Alone
+            word == name && equals.as_char() == '=' && equals.spacing() == Spacing::Alone
         }
         _ => false,
     }

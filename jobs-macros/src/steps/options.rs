@@ -20,6 +20,7 @@ pub(super) struct Options {
     /// Where `retry` stands.
     pub(super) retry_at: Option<Span>,
     pub(super) key: Option<Expr>,
+    pub(super) event_key: Option<Expr>,
     pub(super) aliases: Vec<Expr>,
 }
 
@@ -29,6 +30,7 @@ pub(super) const TIMEOUT: (&str, &str) = ("timeout", "`timeout = \"10s\"`");
 pub(super) const RETRY: (&str, &str) =
     ("retry", "`retry(max_attempts = 3, backoff = exponential(\"1s\", max = \"5m\"))`");
 pub(super) const KEY: (&str, &str) = ("key", "`key = item.id`");
+pub(super) const EVENT_KEY: (&str, &str) = ("event_key", "`event_key = input.order`");
 pub(super) const ALIASES: (&str, &str) = ("aliases", "`aliases = [\"old name\"]`");
 
 /// Reads the options that stand next; says every mistake and leaves the default in its place.
@@ -100,6 +102,7 @@ impl Options {
                 self.retry = Some(retry::parse(option, takes, errors)?);
             }
             "key" => self.key = Some(value::expr(option, takes)?),
+            "event_key" => self.event_key = Some(value::expr(option, takes)?),
             "aliases" => self.aliases = list(option, takes)?,
             _ => {}
         }
@@ -108,16 +111,12 @@ impl Options {
 
     /// `Some(text)` of the key, or `None`.
     pub(super) fn key(&self, call: &Call) -> TokenStream {
-        match &self.key {
-            Some(key) => {
-                let private = call.private_at(key.span());
-                quote_spanned!(located(key.span())=> #private::steps::key(&(#key)))
-            }
-            None => {
-                let private = &call.private;
-                quote!(#private::None)
-            }
-        }
+        text_of(self.key.as_ref(), call)
+    }
+
+    /// `Some(text)` of the event's own key, or `None`.
+    pub(super) fn event_key(&self, call: &Call) -> TokenStream {
+        text_of(self.event_key.as_ref(), call)
     }
 
     /// The declaration of a step, a `&'static StepSpec`.
@@ -155,6 +154,19 @@ impl Options {
             fields.push(quote!(retry: __job::Some(#retry)));
         }
         fields
+    }
+}
+
+fn text_of(key: Option<&Expr>, call: &Call) -> TokenStream {
+    match key {
+        Some(key) => {
+            let private = call.private_at(key.span());
+            quote_spanned!(located(key.span())=> #private::steps::key(&(#key)))
+        }
+        None => {
+            let private = &call.private;
+            quote!(#private::None)
+        }
     }
 }
 

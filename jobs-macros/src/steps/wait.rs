@@ -3,7 +3,7 @@
 use super::{
     call::{Call, Form, missing},
     expanded,
-    options::{self, ALIASES, KEY},
+    options::{self, ALIASES, EVENT_KEY, KEY},
 };
 use crate::{args::value::literal_text, expand::located};
 use proc_macro2::TokenStream;
@@ -27,7 +27,7 @@ const SLEEP_UNTIL: Form = Form {
 const WAIT_FOR: Form = Form {
     name: "wait_for",
     written: "`wait_for!(ctx, \"name\", key = input.order, timeout = \"3d\")`, where the timeout may be left out",
-    options: &[KEY, ("timeout", "`timeout = \"3d\"`"), ALIASES],
+    options: &[KEY, EVENT_KEY, ("timeout", "`timeout = \"3d\"`"), ALIASES],
     takes_flags: true,
 };
 
@@ -58,16 +58,18 @@ pub(crate) fn wait_for(tokens: TokenStream) -> TokenStream {
     expanded(tokens, &WAIT_FOR, |call, input, errors| {
         let mut options = options::read(input, &WAIT_FOR, errors)?;
         let timeout = options.timeout.take().map(|timeout| length(call, &timeout));
-        let key = match &options.key {
-            Some(_) => options.key(call),
-            None => return Err(missing(call, &WAIT_FOR, "needs the `key` under which the event is published")),
-        };
+        if options.key.is_none() && options.event_key.is_none() {
+            return Err(missing(call, &WAIT_FOR, "needs the `key` under which the event is published"));
+        }
+        let (key, event) = (options.key(call), options.event_key(call));
         let (ctx, spec) = (call.ctx(), options.step_spec(call));
         let private = call.private_at(call.name.span());
         let span = located(call.name.span());
         Ok(match timeout {
-            None => quote_spanned!(span=> #private::steps::wait_for(#ctx, #spec, #key)),
-            Some(timeout) => quote_spanned!(span=> #private::steps::wait_for_within(#ctx, #spec, #key, #timeout)),
+            None => quote_spanned!(span=> #private::steps::wait_for(#ctx, #spec, #key, #event)),
+            Some(timeout) => {
+                quote_spanned!(span=> #private::steps::wait_for_within(#ctx, #spec, #key, #event, #timeout))
+            }
         })
     })
 }

@@ -32,6 +32,7 @@ fn waits_in_all_their_forms() {
         steps::sleep_until(quote!(k; &ctx, "morning", at)),
         steps::wait_for(quote!(k; ctx, "shipped", key = order)),
         steps::wait_for(quote!(k; ctx, "shipped", timeout = "3d", key = order, aliases = ["sent"])),
+        steps::wait_for(quote!(k; ctx, "decided", key = day, event_key = order, timeout = "1d")),
         steps::spawn(quote!(k; ctx, "mail", mails::send, Email { to })),
         steps::patch(quote!(k; ctx, "new mail")),
         steps::pivot(quote!(k; ctx)),

@@ -16,7 +16,7 @@ use crate::{
     driver::{EventId, EventRecord, FindEvent, StepKind, StepStatus, StepWrite, Wait, WaitEvent},
     duration,
     error::{Error, code},
-    events::Event,
+    events::{Event, MAX_KEY},
     execute::panic,
     failure::{Failure, Verdict},
     json::JsonText,
@@ -30,14 +30,19 @@ use std::{
     time::Duration,
 };
 
-/// Waits for an event, however long that takes.
+/// Waits for an event, however long that takes. It is published under `event_key`, or else under the line's `key`.
 ///
 /// # Errors
 /// `X_STEP_DUPLICATE`, `X_STEP_NESTED`, `X_STEP_NAME_INVALID`, `X_STEP_OUTSIDE_RUN`; `X_EVENT_INVALID` for a key that no
 /// event can have.
-pub async fn wait_for<T: Event>(ctx: &Ctx, spec: &'static StepSpec, key: Option<String>) -> Result<T, StepError> {
+pub async fn wait_for<T: Event>(
+    ctx: &Ctx,
+    spec: &'static StepSpec,
+    key: Option<String>,
+    event_key: Option<String>,
+) -> Result<T, StepError> {
     let run = ctx.steps();
-    match run.wait_for::<T>(spec, key, None).await? {
+    match run.wait_for::<T>(spec, key, event_key, None).await? {
         Some(event) => Ok(event),
         None => {
             let _busy = run.busy();
@@ -54,9 +59,10 @@ pub async fn wait_for_within<T: Event>(
     ctx: &Ctx,
     spec: &'static StepSpec,
     key: Option<String>,
+    event_key: Option<String>,
     timeout: Duration,
 ) -> Result<Option<T>, StepError> {
-    ctx.steps().wait_for::<T>(spec, key, Some(timeout)).await
+    ctx.steps().wait_for::<T>(spec, key, event_key, Some(timeout)).await
 }
 
 impl Run {
@@ -64,10 +70,11 @@ impl Run {
         &self,
         spec: &StepSpec,
         key: Option<String>,
+        event_key: Option<String>,
         timeout: Option<Duration>,
     ) -> Result<Option<T>, StepError> {
-        let key = key.unwrap_or_default();
-        let mut opened = self.open(StepKind::Wait, spec, Some(key.clone())).await?;
+        let mut opened = self.open(StepKind::Wait, spec, key.clone()).await?;
+        let key = event_key.or(key).unwrap_or_default();
         let label = opened.label();
         if let Some(record) = opened.record.as_ref().filter(|record| record.status == StepStatus::Done) {
             self.state().replayed += 1;
@@ -228,6 +235,11 @@ fn read<T: Event>(event: &EventRecord, tenant: Option<&str>) -> Result<T, String
 fn check_key(event: &str, key: &str) -> Result<(), Error> {
     if key.trim().is_empty() {
         let text = format!("a wait for the event `{event}` has a blank key, which no event has");
+        return Err(Error::new(code::EVENT_INVALID, text));
+    }
+    if key.len() > MAX_KEY || key.contains('\0') {
+        let text =
+            format!("a wait for the event `{event}` has a key over {MAX_KEY} bytes or with NUL, which no event has");
         return Err(Error::new(code::EVENT_INVALID, text));
     }
     Ok(())

@@ -40,6 +40,7 @@ async fn body() {
             __SPEC
         },
         k::__private::steps::key(&(order)),
+        k::__private::None,
     );
     k::__private::steps::wait_for_within(
         k::__private::steps::ctx(ctx),
@@ -53,8 +54,24 @@ async fn body() {
             __SPEC
         },
         k::__private::steps::key(&(order)),
+        k::__private::None,
         {
             const LENGTH: k::__private::Duration = k::__private::duration::must("3d");
+            LENGTH
+        },
+    );
+    k::__private::steps::wait_for_within(
+        k::__private::steps::ctx(ctx),
+        {
+            const __SPEC: &k::__private::StepSpec = &k::__private::StepSpec::new(
+                "decided",
+            );
+            __SPEC
+        },
+        k::__private::steps::key(&(day)),
+        k::__private::steps::key(&(order)),
+        {
+            const LENGTH: k::__private::Duration = k::__private::duration::must("1d");
             LENGTH
         },
     );
