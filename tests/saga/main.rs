@@ -15,4 +15,5 @@ mod renamed;
 mod replay;
 mod roll_back;
 mod stops;
+mod unfit;
 mod world;

@@ -35,3 +35,20 @@ impl Drop for Stuck {
         self.0.state().stuck -= 1;
     }
 }
+
+/// One operation under way that does nothing but wait, so that it does not count as busy until this is dropped.
+pub(super) struct Idle(Run);
+
+impl Run {
+    /// Has an operation that counts as busy not count.
+    pub(super) fn idle(&self) -> Idle {
+        self.state().busy -= 1;
+        Idle(self.clone())
+    }
+}
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        self.0.state().busy += 1;
+    }
+}

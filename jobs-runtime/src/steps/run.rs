@@ -2,7 +2,7 @@
 //! Upstream: `execute`. Downstream: `journal`.
 
 pub(crate) use super::journal::Journal;
-use super::state::State;
+use super::{error::StepError, state::State};
 use crate::{
     cancel::Cancel,
     client::Jobs,
@@ -33,8 +33,11 @@ pub(crate) enum Mode {
     /// Steps that are not recorded run.
     #[default]
     Forward,
-    /// They stay pending: the body is replayed for what it registers, or to be checked.
+    /// They stay pending: the body is replayed to be checked.
     Replay,
+    /// They stay pending: the body is replayed for what it registers. So do those whose records do not fit the code, for
+    /// they must not keep from being undone what stands before them.
+    Unwind,
 }
 
 /// Why a body is not to be polled any more, although it returned nothing.
@@ -189,10 +192,21 @@ impl Run {
     }
 
     /// Parks the run because what is recorded of a step does not fit the code. It is tried again: another release may fit.
-    pub(super) async fn mismatch<T>(&self, step: &str, what: &str) -> T {
+    ///
+    /// The operation that asks counts as [busy](Self::busy), and stays pending.
+    ///
+    /// # Errors
+    /// In the second phase of an unwinding.
+    pub(super) async fn mismatch<T>(&self, step: &str, what: &str) -> Result<T, StepError> {
         const AGAIN: Duration = Duration::from_secs(60);
-        let text = format!("step `{step}`: {what}");
-        let reason = super::failing::recorded(&Failure::of(code::STEP_MISMATCH, Verdict::Backoff, text));
+        let failure = Failure::of(code::STEP_MISMATCH, Verdict::Backoff, format!("step `{step}`: {what}"));
+        if self.0.mode == Mode::Unwind {
+            let _idle = self.idle();
+            self.state().frontier.push(step.to_owned());
+            self.halt().await;
+            return Err(StepError::new(step, failure));
+        }
+        let reason = super::failing::recorded(&failure);
         self.stop_here(Stopped::Park(reason, Some(AGAIN))).await
     }
 

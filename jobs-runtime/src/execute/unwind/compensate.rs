@@ -26,10 +26,7 @@ impl Run {
                 Standing::Undone | Standing::Skipped | Standing::Unknown => continue,
                 Standing::Due { effect: Effect::Done(output), tries } => (output.clone(), *tries),
                 Standing::Due { effect: Effect::Possible, tries } => (None, *tries),
-                Standing::Lost => {
-                    let why = format!("the body did not come to the compensation of {}", label(&step));
-                    return Err(stuck(unwinding, why, &entries));
-                }
+                Standing::Lost => continue,
             };
             let Some(compensation) = compensations.remove(&step) else { continue };
             let spec = compensation.spec;
@@ -48,7 +45,14 @@ impl Run {
             });
             return Err(ended.await);
         }
-        Ok(())
+        // Last, so that what it came to is undone.
+        let lost = entries.iter().filter(|entry| entry.standing == Standing::Lost);
+        let lost: Vec<String> = lost.map(|entry| label(&entry.step)).collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let why = format!("the body did not come to the compensation of {}", lost.join(", "));
+        Err(stuck(unwinding, why, &entries))
     }
 
     /// Runs one compensation. Its failure stands in the inner result.

@@ -61,7 +61,7 @@ impl Run {
             Ended::Failed(failure) | Ended::Refused(failure) => Broken::Failed(failure),
             ended => Broken::Ended(ended),
         })?;
-        let ctx = context(&self.host, self.def, &self.claimed, &unwinding.cancel, Mode::Replay, Journal::Replay);
+        let ctx = context(&self.host, self.def, &self.claimed, &unwinding.cancel, Mode::Unwind, Journal::Replay);
         ctx.steps().load(unwinding.records.clone());
         let outline = self.def.spec.outline;
         let records = unwinding.records.clone();
