@@ -1,5 +1,6 @@
 //! Events meet parked runs, whatever the transactions around them do: none is missed, none wakes twice.
 
+mod chaos;
 mod children;
 mod cost;
 mod meet;
