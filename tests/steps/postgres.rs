@@ -10,6 +10,7 @@ use jobs::{
     prelude::*,
     testing::{Overlay, eventually},
 };
+use sqlx::Connection;
 use std::{
     future::Future,
     pin::Pin,
@@ -190,4 +191,47 @@ async fn a_transactional_step_takes_effect_once() {
         sqlx::query_scalar("SELECT SUM(amount)::BIGINT FROM ledger").fetch_one(&pool).await.expect("read");
     assert_eq!((sum, scene.output::<i64>(job).await, scene.log.count("pay")), (Some(5), 5, 2));
     scene.worker.drain().await;
+}
+
+/// Sleeps for a year.
+#[job(tenant = none)]
+async fn hibernates(ctx: &Ctx, _input: u32) -> Result<(), Failure> {
+    sleep!(ctx, "winter", "365d").await;
+    Ok(())
+}
+
+/// How many transactions the database has seen, its own question left out: a statement alone is one.
+async fn transactions(db: &Db) -> i64 {
+    // Over the server's own database: a question in this one would count.
+    let server = std::env::var("DATABASE_URL").expect("it is set: the database was made on it");
+    let mut server = sqlx::PgConnection::connect(&server).await.expect("the server answers");
+    let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1";
+    sqlx::query_scalar(sql).bind(db.name()).fetch_one(&mut server).await.expect("it counts")
+}
+
+/// How many statements an idle worker sends in ten seconds.
+async fn sent_in_ten_seconds(db: &Db) -> i64 {
+    // A connection that fell idle tells its statements up to ten seconds later.
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    let before = transactions(db).await;
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    transactions(db).await - before
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_parked_runs_cost_an_idle_worker_no_statement() {
+    let (empty, scene) = (scene!(hibernates), scene!(hibernates));
+    scene.jobs.enqueue_many::<hibernates>(0..1_000).await.expect("accepted");
+    crate::within(Duration::from_secs(60), async || {
+        let counts = scene.jobs.driver().counts().await.expect("it answers");
+        counts.iter().any(|count| count.state == State::Suspended && count.jobs == 1_000)
+    })
+    .await;
+    let (without, with) = tokio::join!(sent_in_ten_seconds(&empty.db), sent_in_ten_seconds(&scene.db));
+    println!("statements in 10 s: {without} without, {with} with 1,000 parked runs");
+    assert!(without > 0, "the worker does look");
+    // One more where a beat falls on the edge, of each of its loops.
+    assert!(with <= without + 3, "{with} statements with 1,000 parked runs, {without} without");
+    scene.worker.drain().await;
+    empty.worker.drain().await;
 }
