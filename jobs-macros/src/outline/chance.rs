@@ -12,10 +12,10 @@ pub(crate) struct Chance {
 
 /// What is looked for: path segments, the last one a call or a macro, and what to write instead.
 const SOURCES: &[(&[&str], &str)] = &[
-    (&["SystemTime", "now"], "use `ctx.now()`"),
-    (&["Utc", "now"], "use `ctx.now()`"),
-    (&["Local", "now"], "use `ctx.now()`"),
-    (&["Instant", "now"], "use `ctx.now()`"),
+    (&["SystemTime", "now"], "use `ctx.now().await?`"),
+    (&["Utc", "now"], "use `ctx.now().await?`"),
+    (&["Local", "now"], "use `ctx.now().await?`"),
+    (&["Instant", "now"], "use `ctx.now().await?`"),
     (&["Uuid", "new_v4"], "use `ctx.uuid()`"),
     (&["Uuid", "now_v7"], "use `ctx.uuid()`"),
     (&["rand"], "use `ctx.random()`"),
@@ -25,8 +25,8 @@ const SOURCES: &[(&[&str], &str)] = &[
     (&["tokio", "select"], "use `race!`"),
     (&["future", "select"], "use `race!`"),
     (&["future", "select_all"], "use `race!`"),
-    (&["tokio", "time", "sleep"], "use `sleep!`"),
-    (&["time", "sleep"], "use `sleep!`"),
+    (&["tokio", "time", "sleep"], "use `sleep!(ctx, \"name\", …).await`"),
+    (&["time", "sleep"], "use `sleep!(ctx, \"name\", …).await`"),
     (&["tokio", "time", "timeout"], "use the `timeout = …` of a step or a wait, or `race!` with a `sleep!`"),
     (&["time", "timeout"], "use the `timeout = …` of a step or a wait, or `race!` with a `sleep!`"),
     (&["tokio", "spawn"], "use `spawn!`, or `tokio::join!` over steps"),

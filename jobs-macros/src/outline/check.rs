@@ -7,6 +7,7 @@ use std::collections::HashSet;
 /// Says every mistake of the outline at its name.
 pub(crate) fn check(outline: &[Construct], errors: &mut Errors) {
     names_once(outline, errors);
+    aliases_of_the_past(outline, errors);
     keys_in_loops(outline, errors);
     compensations_of_steps(outline, errors);
     bodies_apart(outline, errors);
@@ -25,6 +26,21 @@ fn names_once(outline: &[Construct], errors: &mut Errors) {
                      `key = …` if it runs more than once"
                 ),
             );
+        }
+    }
+}
+
+/// An alias that is a name of today would take that line's record.
+fn aliases_of_the_past(outline: &[Construct], errors: &mut Errors) {
+    let recorded = outline.iter().filter(|construct| construct.kind.is_recorded());
+    let names: HashSet<&String> = recorded.filter_map(|construct| construct.name.as_ref()).collect();
+    for (name, span) in outline.iter().flat_map(|construct| &construct.aliases) {
+        if names.contains(name) {
+            let text = format!(
+                "`{name}` is the name of a line of this job, whose record the alias would take: an alias is a name that \
+                 no line has any more"
+            );
+            errors.at(*span, text);
         }
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Construct {
     pub(crate) name: Option<String>,
     /// The place of its name, or of its macro.
     pub(crate) span: Span,
+    /// Its earlier names.
+    pub(crate) aliases: Vec<(String, Span)>,
     /// Whether it carries `key = …`.
     pub(crate) keyed: bool,
     /// Whether it carries `always`.
@@ -147,6 +149,7 @@ fn construct(kind: Kind, call: Call<'_>, place: Place<'_>) -> Construct {
         word: call.word.to_string(),
         name,
         span,
+        aliases: args.iter().filter(|arg| is_option(arg, "aliases")).flat_map(|arg| listed(arg)).collect(),
         keyed: args.iter().any(|arg| is_option(arg, "key")),
         always: args.iter().any(|arg| matches!(arg.as_slice(), [TokenTree::Ident(word)] if word == "always")),
         inside: place.inside.map(str::to_owned),
@@ -182,6 +185,18 @@ fn literal(arg: &[TokenTree]) -> Option<LitStr> {
         [TokenTree::Literal(_)] => syn::parse2(arg.iter().cloned().collect()).ok(),
         [TokenTree::Group(group)] if group.delimiter() == Delimiter::None => syn::parse2(group.stream()).ok(),
         _ => None,
+    }
+}
+
+/// The texts of `name = [..]`.
+fn listed(arg: &[TokenTree]) -> Vec<(String, Span)> {
+    match arg {
+        [.., TokenTree::Group(list)] => arguments(list.stream())
+            .iter()
+            .filter_map(|arg| literal(arg))
+            .map(|text| (text.value(), text.span()))
+            .collect(),
+        _ => Vec::new(),
     }
 }
 

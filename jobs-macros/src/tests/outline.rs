@@ -104,6 +104,16 @@ fn a_name_twice_is_refused_unless_a_key_tells_the_runs_apart() {
 }
 
 #[test]
+fn an_alias_that_is_a_name_of_today_is_refused() {
+    let found = mistakes(quote! {
+        step!(ctx, "a", async {}).await?;
+        step!(ctx, "b", aliases = ["old", "a"], async {}).await?;
+    });
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("`a` is the name of a line of this job"), "{found:?}");
+}
+
+#[test]
 fn a_line_in_a_loop_is_refused_unless_it_has_a_key() {
     let found = mistakes(quote! {
         for item in items { step!(ctx, "a", async {}).await?; }
