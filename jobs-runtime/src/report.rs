@@ -1,15 +1,23 @@
 //! Tells a reporter such as Sentry's of what went wrong for good. Upstream: `settle`, `worker`.
 
-use crate::{error::code::Code, execute::Outcome, failure::Stop, id::JobId, logged};
+use crate::{
+    error::code::{self, Code},
+    execute::Outcome,
+    failure::{RecordedFailure, Stop},
+    id::JobId,
+    logged,
+};
 use std::{
+    collections::HashSet,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// How much a report matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Something was lost or is at risk that no retry mends: a failed hook, an unwritten follow-up.
+    /// Something was lost or is at risk that no retry mends: a failed hook, an unwritten follow-up, a run that waits for a
+    /// person or for another release.
     Warning,
     /// A job failed for good, or a background loop of the worker failed.
     Error,
@@ -17,7 +25,7 @@ pub enum Severity {
     Critical,
 }
 
-/// Something that went wrong for good.
+/// Something that went wrong for good, or that waits for somebody.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Report {
@@ -53,21 +61,49 @@ pub struct ReportedJob {
 
 type Callback = dyn Fn(&Report) + Send + Sync;
 
+/// Of how many jobs it is kept that their mismatch is told. Past it, some are told of again.
+const KEPT: usize = 10_000;
+
 /// The worker's reporter. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct Reporter(Option<Arc<Callback>>);
+pub(crate) struct Reporter {
+    callback: Option<Arc<Callback>>,
+    /// The jobs that were told of as parked under `X_STEP_MISMATCH`, and park anew each minute.
+    mismatched: Arc<Mutex<HashSet<JobId>>>,
+}
 
 impl Reporter {
     pub(crate) fn new(report: impl Fn(&Report) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(report)))
+        Self { callback: Some(Arc::new(report)), mismatched: Arc::default() }
     }
 
     /// Hands the report over. A reporter that panics is logged, and harms nothing.
     pub(crate) fn report(&self, report: &Report) {
-        let Some(reporter) = &self.0 else { return };
+        let Some(reporter) = &self.callback else { return };
         if catch_unwind(AssertUnwindSafe(|| reporter(report))).is_err() {
             tracing::error!(event = logged::REPORTER_FAILED, code = report.code, "the reporter panicked");
         }
+    }
+
+    /// Reports a run that is parked until somebody helps. A mismatch, which is tried each minute, is reported once until
+    /// the run gets past it.
+    pub(crate) fn parked(&self, reason: &RecordedFailure, job: ReportedJob) {
+        if reason.code == code::STEP_MISMATCH.name {
+            let mut told = self.mismatched.lock().unwrap_or_else(PoisonError::into_inner);
+            if told.len() >= KEPT {
+                told.clear();
+            }
+            if !told.insert(job.id) {
+                return;
+            }
+        }
+        let (code, text) = (reason.code.clone(), reason.operator.clone());
+        self.report(&Report { severity: Severity::Warning, code, text, job: Some(job) });
+    }
+
+    /// A run came to something else than a park that needs help: a mismatch of later is told of.
+    pub(crate) fn went_on(&self, job: JobId) {
+        self.mismatched.lock().unwrap_or_else(PoisonError::into_inner).remove(&job);
     }
 
     /// Reports what is about no job.

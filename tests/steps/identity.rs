@@ -1,7 +1,17 @@
 //! Steps are known by their names: runs in flight go on with code whose steps were moved, added, removed or renamed.
 
 use crate::log::{Log, note};
-use jobs::{Execution, Outcome, prelude::*, testing::Harness};
+use jobs::{
+    Execution, Outcome,
+    driver::{Lease, ListFilter},
+    prelude::*,
+    report::Severity,
+    testing::{Harness, eventually},
+};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 /// The job before the deploy.
 mod old {
@@ -131,4 +141,31 @@ async fn a_patch_tells_old_runs_from_new_ones_also_when_they_are_replayed() {
     app.clock().advance("1d");
     app.drain().await;
     assert_eq!(app.output::<Vec<u32>>(run.job).await, [1, 5], "a new one takes the new way, twice");
+}
+
+#[tokio::test]
+async fn a_run_that_does_not_fit_is_reported_once_and_listed() {
+    let app = Harness::with(Registry::builder().job::<old::deployed>().build().expect("one job"));
+    let run = app.run::<old::deployed>(()).await;
+    let app = app.redeploy(Registry::builder().job::<other_kind>().build().expect("one job"));
+    let mut due = app.find(run.job).await.due_at;
+    app.clock().advance("1d");
+    let told = Arc::<Mutex<Vec<_>>>::default();
+    let seen = told.clone();
+    let lease = Lease { duration: Duration::from_secs(36_000), beat: Duration::from_secs(10) };
+    let worker = app.jobs().worker().state(Log::default()).lease(lease).on_error(move |report| {
+        let job = report.job.as_ref().map(|job| (job.id, job.outcome));
+        seen.lock().unwrap().push((report.severity, report.code.clone(), job));
+    });
+    let worker = worker.start().await.expect("it starts");
+    for _ in 0..3 {
+        eventually(|| async { app.find(run.job).await.parked.is_some() && app.find(run.job).await.due_at > due }).await;
+        let stuck = app.jobs().list(ListFilter { parked: Some(true), ..ListFilter::default() }).await.expect("a list");
+        assert_eq!(stuck.iter().map(|record| record.id).collect::<Vec<_>>(), [run.job]);
+        due = app.find(run.job).await.due_at;
+        app.clock().advance("61s");
+    }
+    worker.drain().await;
+    let job = Some((run.job, Outcome::Parked));
+    assert_eq!(*told.lock().unwrap(), [(Severity::Warning, "X_STEP_MISMATCH".to_owned(), job)]);
 }

@@ -22,7 +22,7 @@ const HOOK_LIMIT: Duration = Duration::from_secs(10);
 /// How often a hook is tried.
 const HOOK_TRIES: u32 = 3;
 
-/// Logs the end of a run, reports what failed for good, and starts the hook, which holds neither slot nor job.
+/// Logs the end of a run, reports what failed for good or waits for help, and starts the hook, which holds neither slot nor job.
 pub(crate) fn announce(
     host: &Arc<Host>,
     def: &'static JobDef,
@@ -63,6 +63,10 @@ pub(crate) fn announce(
         (execution.outcome, &execution.error)
     {
         host.reporter.report(&ended(failure, about(execution.outcome)));
+    }
+    match (execution.outcome, &execution.error) {
+        (Outcome::Parked, Some(reason)) => host.reporter.parked(reason, about(execution.outcome)),
+        _ => host.reporter.went_on(claimed.fence.job),
     }
     if let Some(settled) = seen_by_hook(subject, decision, execution) {
         hook(host, def, ctx, settled, about(execution.outcome));

@@ -146,7 +146,8 @@ impl WorkerBuilder {
     }
 
     /// Reports what went wrong for good: each failure that ended a job, a failed hook, a background loop that had to
-    /// begin again, a lost lease. Called on the worker's threads: hand over and return.
+    /// begin again, a lost lease. Also each run that waits for a person (`X_STEP_UNKNOWN`) or, once for each job, for a
+    /// release that fits its records (`X_STEP_MISMATCH`). Called on the worker's threads: hand over and return.
     pub fn on_error(mut self, report: impl Fn(&Report) + Send + Sync + 'static) -> Self {
         self.reporter = Reporter::new(report);
         self

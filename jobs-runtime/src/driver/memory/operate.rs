@@ -42,6 +42,7 @@ pub(super) fn list(memory: &Memory, filter: &ListFilter) -> Vec<JobRecord> {
             && filter.queue.as_ref().is_none_or(|queue| row.new.queue == *queue)
             && filter.kind.as_ref().is_none_or(|kind| row.new.kind == *kind)
             && filter.tenant.as_ref().is_none_or(|tenant| row.new.tenant.as_ref() == Some(tenant))
+            && filter.parked.is_none_or(|parked| row.parked.is_some() == parked)
     };
     let newest = |rows: &mut dyn DoubleEndedIterator<Item = &Row>| {
         rows.rev().filter(matches).take(limit as usize).map(Row::record).collect()

@@ -37,6 +37,7 @@ pub(super) async fn list(pg: &Pg, filter: ListFilter) -> Result<Vec<JobRecord>, 
         .bind(filter.tenant)
         .bind(filter.before.map(|job| job.0))
         .bind(i64::from(limit))
+        .bind(filter.parked)
         .fetch_all_on(pg.callers())
         .await
         .map_err(fault::store("list jobs"))?;

@@ -125,6 +125,9 @@ pub struct ListFilter {
     pub kind: Option<String>,
     /// Only of this tenant.
     pub tenant: Option<String>,
+    /// Only those that are parked for a reason (`true`), so that a person or another release must help, or only the others
+    /// (`false`). The reason is [`JobRecord::parked`].
+    pub parked: Option<bool>,
     /// Only those older than this one, for the next page.
     pub before: Option<JobId>,
     /// How many at most. Zero means 100; more than 200 means 200.

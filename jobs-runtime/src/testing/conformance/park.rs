@@ -7,7 +7,7 @@ use super::{
     recorded::{done, for_event, of, park},
 };
 use crate::{
-    driver::{CancelAnswer, Change, Enqueued, Park, Stage, StepKind, StepStatus, StepWrite, Written},
+    driver::{CancelAnswer, Change, Enqueued, ListFilter, Park, Stage, StepKind, StepStatus, StepWrite, Written},
     failure::RecordedFailure,
     spec::Hold,
     state::State,
@@ -148,7 +148,7 @@ pub async fn a_parked_run_is_cancelled_at_once(store: &dyn Fixture) {
     assert_eq!(store.step_names(claimed.fence.job).await, ["hold"]);
 }
 
-/// Why a run cannot go on by itself is told while it is parked, and not after.
+/// Why a run cannot go on by itself is told while it is parked, and not after; lists find such runs and the others apart.
 pub async fn a_park_tells_its_reason(store: &dyn Fixture) {
     let worker = HandWorker::start(store.driver()).await;
     let claimed = worker.begin(store, job()).await;
@@ -158,6 +158,14 @@ pub async fn a_park_tells_its_reason(store: &dyn Fixture) {
     let record = store.record(claimed.fence.job).await;
     let told = record.parked.expect("the reason is told");
     assert_eq!((told.code, told.operator, record.failure), (reason.code, reason.operator, None));
+    let other = worker.begin(store, job()).await;
+    worker.park(&other, Park { due_at: Some(store.in_secs(10_000).await), ..park() }).await;
+    for (parked, job) in [(true, claimed.fence.job), (false, other.fence.job)] {
+        let filter = ListFilter { parked: Some(parked), ..ListFilter::default() };
+        let listed = store.driver().list(filter).await.expect("a list answers");
+        let both = listed.iter().map(|record| record.id).filter(|id| [claimed.fence.job, other.fence.job].contains(id));
+        assert_eq!(both.collect::<Vec<_>>(), [job]);
+    }
     store.advance_secs(21).await;
     store.promote().await;
     assert_eq!(store.record(claimed.fence.job).await.parked, None);
