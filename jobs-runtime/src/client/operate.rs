@@ -30,7 +30,7 @@ impl Jobs {
     ///
     /// # Errors
     /// `X_JOB_NOT_FOUND`; `X_JOB_STATE_REFUSED` for a job that runs, is ready, or has ended other than dead;
-    /// `X_STEP_NOT_FOUND` if it has no such step, or its outcome is known.
+    /// `X_STEP_NOT_FOUND` if it has no such step, or its outcome is known and fits the code.
     pub async fn resolve_step(
         &self,
         job: JobId,

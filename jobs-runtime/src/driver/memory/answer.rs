@@ -49,7 +49,13 @@ fn go_on(store: &mut Store, job: JobId, now: DateTime<Utc>) {
 
 /// Answers for a `once` step that left no result, or failed.
 fn resolve(row: &mut Row, step: &StepRef, resolution: &Resolution, now: DateTime<Utc>) -> Result<(), Error> {
-    let open = |status| matches!(status, StepStatus::Started | StepStatus::Failed);
+    // An answer that does not fit the code is taken back.
+    let is_unfit = row.parked.as_ref().is_some_and(|reason| reason.code == code::STEP_MISMATCH.name);
+    let open = |status| match status {
+        StepStatus::Started | StepStatus::Failed => true,
+        StepStatus::Done => is_unfit,
+        _ => false,
+    };
     let record = row.steps.get(step, StepKind::Step).filter(|record| record.once && open(record.status));
     let record = record.ok_or_else(|| not_found(step, "no `once` step that began without a result or failed"))?;
     match resolution {

@@ -94,6 +94,8 @@ async fn resolve(
 ) -> Result<(), Error> {
     match find(pg, job, FORWARD, step, &mut *connection).await? {
         Some((true, StepStatus::Started | StepStatus::Failed)) => {}
+        // An answer that does not fit the code is taken back.
+        Some((true, StepStatus::Done)) if is_unfit(pg, job, &mut *connection).await? => {}
         None => return Err(unknown(job, step)),
         Some((false, _)) => return Err(unanswerable(job, step, "is not `once`, so nobody has to answer for it")),
         Some((true, _)) => return Err(unanswerable(job, step, "has a result")),
@@ -119,6 +121,12 @@ async fn resolve(
         .await
         .map(drop)
         .map_err(doing())
+}
+
+/// Whether the run is suspended because a record does not fit the code.
+async fn is_unfit(pg: &Pg, job: JobId, connection: &mut PgConnection) -> Result<bool, Error> {
+    let unfit = pg.query(&pg.sql.operate_unfit).bind(job.0).bind(code::STEP_MISMATCH.name);
+    unfit.fetch_optional(connection).await.map(|row| row.is_some()).map_err(doing())
 }
 
 /// Says what became of a compensation, also of one whose turn has not come.

@@ -57,7 +57,7 @@ macro_rules! statements {
 
 statements! {
     cancel claim complete counts enqueue enqueue_unique events find find_event finish held kinds_register lapsed list
-    look notify now operate_answer operate_dead operate_forget operate_step operate_suspended operate_undo operate_wake
+    look notify now operate_answer operate_dead operate_forget operate_step operate_suspended operate_undo operate_unfit operate_wake
     outline park progress promote publish purge_due_slots purge_events purge_is_today purge_keys purge_lock_slot
     purge_mark_slot purge_rows record release renew requeue requeue_key requeue_lock requeue_steps requeue_unwound
     reschedule reserve_keys resume resume_undos state step_is_done step_settled steps tell token_block unwind wake

@@ -28,7 +28,8 @@ pub enum CancelAnswer {
 /// What an operator says about a run that cannot go on by itself. Never applied to a running job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// Answers for a `once` step whose outcome is unknown, or that failed. A suspended run becomes ready; a dead one stays
+    /// Answers for a `once` step whose outcome is unknown, or that failed; also for one that is done, while the run is
+    /// suspended for `X_STEP_MISMATCH`. A suspended run becomes ready; a dead one stays
     /// dead until it is resumed.
     Resolve(StepRef, Resolution),
     /// Makes a dead run that unwound in part unwind further, every compensation and the replay before them with their

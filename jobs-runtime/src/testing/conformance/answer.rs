@@ -201,6 +201,21 @@ pub async fn a_failed_step_is_resolved_again(store: &dyn Fixture) {
     }
 }
 
+/// An answer that does not fit the code is taken back, while the run is parked for that.
+pub async fn an_answer_that_does_not_fit_is_given_again(store: &dyn Fixture) {
+    let worker = HandWorker::start(store.driver()).await;
+    let claimed = worker.begin_recorded(store, job()).await;
+    let job = claimed.fence.job;
+    worker.step(&claimed, StepWrite { once: true, ..done("charge", 2) }).await;
+    let reason = RecordedFailure { code: code::STEP_MISMATCH.name.to_owned(), ..failure("it does not decode") };
+    worker.park(&claimed, Park { reason: Some(reason), ..park() }).await;
+    let said = Operation::Resolve(named("charge"), Resolution::Done(JsonText::trusted("5")));
+    assert_eq!(operate(store, job, said).await, Ok(()));
+    let record = step(store, job, StepKind::Step, "charge").await.expect("it is recorded");
+    assert_eq!((record.status, record.output), (StepStatus::Done, Some(JsonText::trusted("5"))));
+    assert_eq!(store.state(job).await, State::Ready);
+}
+
 /// Only a `once` step without a result, or one that failed, is answered for: no other record, and no other name or key.
 pub async fn a_step_that_is_not_in_doubt_is_not_resolved(store: &dyn Fixture) {
     let worker = HandWorker::start(store.driver()).await;

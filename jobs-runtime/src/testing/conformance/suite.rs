@@ -303,6 +303,7 @@ macro_rules! conformance_suite {
             a_step_is_resolved_as_done,
             a_step_is_resolved_as_failed,
             a_failed_step_is_resolved_again,
+            an_answer_that_does_not_fit_is_given_again,
             a_step_that_is_not_in_doubt_is_not_resolved,
             a_dead_run_unwinds_further,
             a_compensation_is_answered_for_once,
