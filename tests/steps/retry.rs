@@ -160,3 +160,41 @@ async fn a_step_under_way_ends_before_the_run_is_parked_for_another_ones_sake() 
         [Some(StepStatus::Started), Some(StepStatus::Done), Some(StepStatus::Waiting)]
     );
 }
+
+/// Sleeps beside a step that must not run twice and runs out of time.
+#[job(tenant = none)]
+async fn sleeps_beside_an_unknown_step(ctx: &Ctx) -> Result<(), Failure> {
+    let charge = step!(ctx, "charge", once, timeout = "50ms", async {
+        std::future::pending::<()>().await;
+        Ok(())
+    });
+    let nap = async { sleep!(ctx, "nap", "2h").await };
+    let (charged, ()) = tokio::join!(charge, nap);
+    Ok(charged?)
+}
+
+#[tokio::test]
+async fn a_sleep_beside_a_step_of_which_nothing_is_known_keeps_its_time_and_does_not_resume_the_run() {
+    let (app, _) = harness!(sleeps_beside_an_unknown_step);
+    let run = app.run::<sleeps_beside_an_unknown_step>(()).await;
+    assert_eq!(run.outcome, Outcome::Parked);
+    app.clock().advance("90m");
+    app.jobs()
+        .resolve_step(run.job, "charge", jobs::Resolution::done(&()).expect("it is stored"))
+        .await
+        .expect("it is open");
+    assert_eq!(app.drain().await[0].outcome, Outcome::Parked, "it sleeps on");
+    app.clock().advance("29m");
+    assert!(app.drain().await.is_empty());
+    app.clock().advance("1m");
+    assert_eq!(app.drain().await[0].outcome, Outcome::Completed, "two hours after it began, not after the answer");
+
+    let run = app.run::<sleeps_beside_an_unknown_step>(()).await;
+    app.clock().advance("3h");
+    assert!(app.drain().await.is_empty(), "its sleep is over, but nobody has answered");
+    app.jobs()
+        .resolve_step(run.job, "charge", jobs::Resolution::done(&()).expect("it is stored"))
+        .await
+        .expect("it is open");
+    assert_eq!(app.drain().await[0].outcome, Outcome::Completed);
+}
