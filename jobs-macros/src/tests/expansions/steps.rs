@@ -78,7 +78,7 @@ const _: () = {
 };
 const _: () = {
     #[deprecated(
-        note = "`Utc::now` between steps gives another answer when the job is replayed: use `ctx.now()`, move it into a step, or write `#[job(allow(nondeterminism))]`"
+        note = "`Utc::now` between steps gives another answer when the job is replayed: use `ctx.now().await?`, move it into a step, or write `#[job(allow(nondeterminism))]`"
     )]
     #[allow(non_upper_case_globals)]
     const nondeterminism: () = ();
