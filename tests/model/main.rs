@@ -47,6 +47,8 @@ const REACHED: &[&str] = &[
     "spawn Cancelled",
     "spawn Landed",
     "spawn Refused",
+    "park Refused",
+    "step Refused Some(Running) Unwinding",
     "step Landed Some(Running) PastPivot",
     "step Landed Some(Running) Recorded",
     "step Landed Some(Running) Unwinding",

@@ -136,6 +136,9 @@ impl Model {
                     model.wait(id, *delay);
                 });
             }
+            Change::Park { records, .. } if records.iter().any(|record| self.jobs[id].run.refuses(*record)) => {
+                return Outcome::Refused;
+            }
             Change::Park { due, awaits, records, reason } => {
                 return self.let_go(id, true, |model| {
                     records.iter().for_each(|record| model.jobs[id].record(*record, None));

@@ -91,6 +91,11 @@ impl Run {
         self.records.values().find_map(|record| record.child)
     }
 
+    /// Whether it unwinds, so that nothing goes forward.
+    pub(crate) fn refuses(&self, step: Step) -> bool {
+        self.stage == Stage::Unwinding && step.name.kind(step.undo).is_forward()
+    }
+
     pub(crate) fn child_has_ended(&self) -> bool {
         self.records.values().any(|record| record.child.is_some() && record.status == StepStatus::Done)
     }
@@ -136,7 +141,12 @@ impl Job {
         let position = earlier.map_or(self.run.next_position(), |earlier| earlier.position);
         let child = child.or(earlier.and_then(|earlier| earlier.child));
         let record = Record { status: step.status, position, attempt: self.attempt, tries: step.tries, child };
-        self.run.records.insert(key, record);
+        let has_ended =
+            |earlier: Record| matches!(earlier.status, StepStatus::Done | StepStatus::Failed | StepStatus::Skipped);
+        // That it waits is no news once it has ended.
+        if step.status != StepStatus::Waiting || !earlier.is_some_and(has_ended) {
+            self.run.records.insert(key, record);
+        }
         self.run.stage = self.run.stage.max(Stage::Recorded);
         if step.name == Name::Pivot && self.run.stage != Stage::Unwinding {
             self.run.stage = Stage::PastPivot;
@@ -161,6 +171,9 @@ impl Model {
     /// Records a step, with the child that it spawns.
     pub(crate) fn step(&mut self, id: usize, step: Step) -> Outcome {
         let mut child = None;
+        if self.jobs[id].run.refuses(step) {
+            return Outcome::Refused;
+        }
         if step.name == Name::Child {
             if self.jobs[id].asked.is_some() {
                 return Outcome::Cancelled;

@@ -44,7 +44,9 @@ impl Play<'_> {
             Written::Landed => Outcome::Landed,
             Written::Cancelled => Outcome::Cancelled,
             Written::Stale => Outcome::Stale,
-            Written::Refused(error) if error.code() == code::JOB_DUPLICATE => Outcome::Refused,
+            Written::Refused(error) if [code::JOB_DUPLICATE, code::JOB_STATE_REFUSED].contains(&error.code()) => {
+                Outcome::Refused
+            }
             Written::Refused(error) => return Err(format!("refused: {error}")),
         };
         let mut awaits_resolved = change.clone();
