@@ -560,7 +560,7 @@ BEGIN
     INTO landed, landed_attempts, asleep, tenants, told;
 
     IF cardinality(record_runs) > 0 THEN
-        INSERT INTO {schema}.steps (
+        INSERT INTO {schema}.steps AS s (
             job,
             started_at,
             finished_at,
@@ -650,7 +650,9 @@ BEGIN
             error_code = excluded.error_code,
             error_text = excluded.error_text,
             caller_fix = excluded.caller_fix,
-            stop = excluded.stop;
+            stop = excluded.stop
+        -- The time of a wait is no news once it has ended.
+        WHERE NOT (excluded.status = 1 AND s.status >= 3);
     END IF;
 
     -- What was left about an earlier park of theirs.

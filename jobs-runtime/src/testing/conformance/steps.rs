@@ -4,10 +4,12 @@ use super::{
     Fixture, HandWorker,
     hand::{failure, finish},
     job,
-    recorded::{done, named, of},
+    recorded::{done, named, of, park},
 };
 use crate::{
-    driver::{Change, EventId, Finish, Stage, StepKind, StepRecord, StepRef, StepStatus, StepWrite, Write, Written},
+    driver::{
+        Change, EventId, Finish, Park, Stage, StepKind, StepRecord, StepRef, StepStatus, StepWrite, Write, Written,
+    },
     failure::{RecordedFailure, Stop},
     id::JobId,
     json::JsonText,
@@ -118,6 +120,9 @@ pub async fn the_time_of_a_wait_is_no_news_once_it_has_ended(store: &dyn Fixture
     worker.step(&claimed, StepWrite { output, ..of(StepKind::Wait, "shipped", StepStatus::Done, 1) }).await;
     let ended = store.step_of(job, StepKind::Wait).await;
     worker.step(&claimed, of(StepKind::Wait, "shipped", StepStatus::Waiting, 1)).await;
+    assert_eq!(store.step_of(job, StepKind::Wait).await, ended);
+    let late = vec![of(StepKind::Wait, "shipped", StepStatus::Waiting, 1)];
+    worker.park(&claimed, Park { records: late, ..park() }).await;
     assert_eq!(store.step_of(job, StepKind::Wait).await, ended);
 }
 
