@@ -162,6 +162,11 @@ impl Run {
         self.state().frontier.clone()
     }
 
+    /// Whether the step's record does not fit the code that came to it.
+    pub(crate) fn is_unfit(&self, step: &StepRef) -> bool {
+        self.state().unfit.contains(&super::identity::label(step))
+    }
+
     /// Ends the run: what is begun from now on is refused.
     pub(crate) fn end(&self) {
         self.state().ended = true;
@@ -202,7 +207,11 @@ impl Run {
         let failure = Failure::of(code::STEP_MISMATCH, Verdict::Backoff, format!("step `{step}`: {what}"));
         if self.0.mode == Mode::Unwind {
             let _idle = self.idle();
-            self.state().frontier.push(step.to_owned());
+            {
+                let mut state = self.state();
+                state.frontier.push(step.to_owned());
+                state.unfit.insert(step.to_owned());
+            }
             self.halt().await;
             return Err(StepError::new(step, failure));
         }

@@ -27,6 +27,8 @@ pub(super) struct State {
     pub(super) failures: Vec<StepWrite>,
     /// The lines that stayed pending because they are not complete.
     pub(super) frontier: Vec<String>,
+    /// What is recorded and does not fit the code.
+    pub(super) unfit: HashSet<String>,
     /// Events that this run took.
     pub(super) taken: Vec<EventId>,
     /// Why the body is not to be polled any more.

@@ -95,9 +95,10 @@ async fn a_worker_whose_clock_is_an_hour_behind_the_stores_writes_nothing_once_i
 }
 
 /// Where the runtime may read a wall clock, and why it decides nothing there.
-const READERS: [(&str, &str); 5] = [
+const READERS: [(&str, &str); 6] = [
     ("clock.rs", "the clock of the memory driver, which is a store, and of tests"),
     ("id.rs", "ids, which only break ties"),
+    ("driver/types/event.rs", "ids, which only break ties"),
     ("ctx/test.rs", "a context for unit tests"),
     ("enqueue/check.rs", "refuses an absolute start that no store can hold, a hundred years away"),
     ("driver/pg/enqueue.rs", "says in an answer whether a job of the same batch waits"),

@@ -41,26 +41,35 @@ pub(super) async fn operate(pg: &Pg, job: JobId, operation: Operation) -> Result
 async fn apply(pg: &Pg, job: JobId, operation: Operation) -> Result<(), Error> {
     let mut session = pg.callers().acquire().await.map_err(doing())?;
     let mut tx = session.begin().await.map_err(doing())?;
-    let stands = lock(pg, job, &mut tx).await?;
+    let acted = act(pg, job, operation, &mut tx).await;
+    // What is refused lets go of the run before it answers: a promotion would pass over a row that is still locked.
+    match acted {
+        Ok(()) => tx.commit().await.map_err(doing())?,
+        Err(_) => tx.rollback().await.map_err(doing())?,
+    }
+    session.give_back();
+    acted
+}
+
+async fn act(pg: &Pg, job: JobId, operation: Operation, tx: &mut PgConnection) -> Result<(), Error> {
+    let stands = lock(pg, job, &mut *tx).await?;
     match (operation, stands) {
         (Operation::Resolve(step, resolution), Some(stands)) => {
-            resolve(pg, job, &step, resolution, &mut tx).await?;
+            resolve(pg, job, &step, resolution, &mut *tx).await?;
             if stands == Stands::Suspended {
-                send(pg, &pg.sql.operate_wake, job, &mut tx).await?;
+                send(pg, &pg.sql.operate_wake, job, tx).await?;
             }
         }
-        (Operation::Resume, Some(Stands::Suspended)) => send(pg, &pg.sql.operate_wake, job, &mut tx).await?,
-        (Operation::Resume, Some(Stands::Dead(Stage::Unwinding))) => resume(pg, job, &mut tx).await?,
+        (Operation::Resume, Some(Stands::Suspended)) => send(pg, &pg.sql.operate_wake, job, tx).await?,
+        (Operation::Resume, Some(Stands::Dead(Stage::Unwinding))) => resume(pg, job, tx).await?,
         (Operation::SkipUndo(step), Some(Stands::Dead(Stage::Unwinding))) => {
-            undo(pg, job, &step, StepStatus::Skipped, &mut tx).await?;
+            undo(pg, job, &step, StepStatus::Skipped, tx).await?;
         }
         (Operation::MarkUndone(step), Some(Stands::Dead(Stage::Unwinding))) => {
-            undo(pg, job, &step, StepStatus::Done, &mut tx).await?;
+            undo(pg, job, &step, StepStatus::Done, tx).await?;
         }
-        (operation, stands) => return Err(refusal(pg, job, &operation, stands, &mut tx).await?),
+        (operation, stands) => return Err(refusal(pg, job, &operation, stands, tx).await?),
     }
-    tx.commit().await.map_err(doing())?;
-    session.give_back();
     Ok(())
 }
 

@@ -140,7 +140,11 @@ fn registered(ctx: &Ctx) -> HashMap<StepRef, bool> {
 fn is_lost(outline: &[OutlineItem], ctx: &Ctx, step: &StepRef) -> bool {
     let step = ctx.steps().called(step);
     let compensates = |item: &OutlineItem| item.kind == OutlineKind::Compensate && item.name == step.name;
-    let Some(at) = outline.iter().position(compensates) else { return false };
+    let Some(at) = outline.iter().position(compensates) else {
+        // Without an outline nobody knows whether the line has one.
+        let is_told = outline.iter().any(|item| item.kind == OutlineKind::Compensate);
+        return !is_told && ctx.steps().is_unfit(&step);
+    };
     let is_behind = |item: &OutlineItem| match item.kind {
         OutlineKind::Compensate => ctx.compensations().has_name(item.name),
         _ => ctx.steps().has_begun(item.name),
