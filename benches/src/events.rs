@@ -24,7 +24,7 @@ struct Paid {
 struct Resumed(mpsc::UnboundedSender<Instant>);
 
 /// Waits for an event of the key that it was given.
-#[job(queue = "waiting", tenant = none, needs(Resumed), allow(nondeterminism))]
+#[job(queue = "waiting", tenant = none, allow(nondeterminism))]
 async fn waits(ctx: &Ctx, key: u32) -> Result<u32, Failure> {
     let paid: Paid = wait_for!(ctx, "paid", key = key).await?;
     let _ = ctx.state::<Resumed>()?.0.send(Instant::now());

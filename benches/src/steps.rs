@@ -57,7 +57,7 @@ struct Replayed {
 }
 
 /// So many steps, then a wait.
-#[job(queue = "replay", tenant = none, needs(Arc<Replayed>), allow(nondeterminism))]
+#[job(queue = "replay", tenant = none, allow(nondeterminism))]
 async fn many_steps(ctx: &Ctx, steps: u64) -> Result<u64, Failure> {
     let mut sum = 0;
     for number in 0..steps {

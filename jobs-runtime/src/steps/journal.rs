@@ -19,6 +19,7 @@ pub(crate) enum Journal {
     /// To the store, under the claim.
     Store(Committer, Fence),
     /// Nowhere: they are known to this run alone.
+    #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "made by contexts for unit tests alone"))]
     Memory,
     /// Nowhere, and none is made: what is not recorded stays pending.
     Replay,
