@@ -197,7 +197,6 @@ impl Tries {
 
     /// Records how the step ended.
     pub(super) async fn conclude<T: StepOutput>(&mut self, result: Result<T, Failure>) -> Result<T, StepError> {
-        let label = self.opened.label();
         let (value, text) = match result {
             Ok(value) => match output::encode(&value) {
                 Ok(text) => (value, text),
@@ -225,10 +224,7 @@ impl Tries {
             let failure = Failure::of(code::STEP_OUTPUT_INVALID, Verdict::Terminal, text);
             return Err(self.failed_for_good(failure).await);
         }
-        let mut state = self.run.state();
-        state.run += 1;
-        drop(state);
-        let _ = label;
+        self.run.state().run += 1;
         Ok(value)
     }
 
