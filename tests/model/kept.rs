@@ -1,7 +1,7 @@
 //! Histories that once showed a difference, as short as the failing run printed them. Upstream: `main`.
 
-use crate::history::{Call, Change, Name, New, Step, Which};
-use jobs::driver::StepStatus;
+use crate::history::{Call, Change, Name, New, Say, Step, Which};
+use jobs::{State, driver::StepStatus};
 
 const NEW: New = New { priority: 0, delay: 0, key: None };
 const HOLD: Step =
@@ -12,6 +12,7 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Call>)> {
     vec![
         ("a ready job that was rolled back went to the end of its queue", a_ready_job_keeps_its_place()),
         ("a pivot ended a cancel too, where a roll back followed that", a_cancel_outlives_a_pivot()),
+        ("an answer for an undo was of the last recorded attempt, not of the run's", an_answer_is_of_the_runs_attempt()),
     ]
 }
 
@@ -43,5 +44,21 @@ fn a_cancel_outlives_a_pivot() -> Vec<Call> {
         Call::Cancel(Which::Open(0)),
         Call::RollBack(Which::Open(0)),
         write(Step { name: Name::Pivot, ..HOLD }),
+    ]
+}
+
+fn an_answer_is_of_the_runs_attempt() -> Vec<Call> {
+    let write = |change| Call::Write { worker: 1, claim: Which::Open(0), change };
+    let claim = Call::Claim { worker: 0, limit: 1 };
+    vec![
+        Call::StartWorker,
+        Call::Enqueue(vec![NEW]),
+        claim.clone(),
+        write(Change::Step(HOLD)),
+        write(Change::Unwind { records: vec![] }),
+        write(Change::Again { counted: true, delay: 0 }),
+        claim,
+        write(Change::Finish { state: State::Dead, keep: false, follow_up: None }),
+        Call::Operate(Which::Any(0), Say::SkipUndo(Name::Hold)),
     ]
 }

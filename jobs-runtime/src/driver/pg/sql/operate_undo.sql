@@ -18,7 +18,7 @@ SELECT
     pg_catalog.statement_timestamp(),
     pg_catalog.statement_timestamp(),
     1 + pg_catalog.max(position),
-    pg_catalog.max(attempt),
+    (SELECT attempt FROM {schema}.dead WHERE id = $1),
     0,
     1,
     9,
