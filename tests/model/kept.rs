@@ -12,7 +12,10 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Call>)> {
     vec![
         ("a ready job that was rolled back went to the end of its queue", a_ready_job_keeps_its_place()),
         ("a pivot ended a cancel too, where a roll back followed that", a_cancel_outlives_a_pivot()),
-        ("an answer for an undo was of the last recorded attempt, not of the run's", an_answer_is_of_the_runs_attempt()),
+        (
+            "an answer for an undo was of the last recorded attempt, not of the run's",
+            an_answer_is_of_the_runs_attempt(),
+        ),
     ]
 }
 
