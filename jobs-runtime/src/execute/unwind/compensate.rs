@@ -22,11 +22,10 @@ impl Run {
         for at in 0..entries.len() {
             let step = entries[at].step.clone();
             let (output, tries) = match &entries[at].standing {
-                // What is unknown stopped the run before it came here.
-                Standing::Undone | Standing::Skipped | Standing::Unknown => continue,
+                // What is unknown stopped the run before it came here; of what is lost it is told at the end.
+                Standing::Undone | Standing::Skipped | Standing::Unknown | Standing::Lost => continue,
                 Standing::Due { effect: Effect::Done(output), tries } => (output.clone(), *tries),
                 Standing::Due { effect: Effect::Possible, tries } => (None, *tries),
-                Standing::Lost => continue,
             };
             let Some(compensation) = compensations.remove(&step) else { continue };
             let spec = compensation.spec;
